@@ -1,0 +1,1 @@
+# ec2local

@@ -1,0 +1,56 @@
+/* aws.h - one connection to AWS: credentials, region, endpoint, one curl multi handle, retries and token buckets. */
+#ifndef SE_AWS_AWS_H
+#define SE_AWS_AWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+
+enum aws_class {
+	AWS_OK,
+	AWS_CAPACITY,    /* next pool at once, never the same again */
+	AWS_QUOTA,       /* back off for minutes, tell the user */
+	AWS_THROTTLE,    /* later, same token */
+	AWS_TRANSIENT,   /* transport fault or 5xx without a definite code: same token; it may have happened */
+	AWS_CREDENTIALS, /* refresh once */
+	AWS_OURS         /* our request is wrong or not allowed: never retried */
+};
+
+struct aws_error {
+	enum aws_class class;
+	int http_status;      /* 0 = no answer */
+	char code[80];        /* "InsufficientInstanceCapacity"; our own: "RequestTimeout", "ConnectFailure" */
+	char message[600];
+	char request_id[80];
+};
+
+/* By code first, HTTP status second: ICE arrives as HTTP 500. */
+enum aws_class aws_classify(int http_status, const char *code);
+const char *aws_class_text(enum aws_class c);
+
+struct aws;
+
+/* NULL members take the default. Strings are copied. */
+struct aws_config {
+	const char *region;
+	const char *endpoint;         /* EC2's URL; NULL = the region's, over https */
+	const char *profile;          /* in the shared files */
+	const char *credentials_file; /* shared credentials file */
+	const char *config_file;      /* shared config file */
+	const char *imds_endpoint;    /* http://169.254.169.254 */
+	const char *proxy;            /* for EC2, never for IMDS */
+	const char *ca_bundle;
+	/* true = the caller's environment counts too (AWS_ACCESS_KEY_ID ..., AWS_PROFILE, AWS_SHARED_CREDENTIALS_FILE, AWS_ENDPOINT_URL[_EC2],
+	 * AWS_CA_BUNDLE, HTTPS_PROXY, NO_PROXY): only in commands a person runs. */
+	bool person;
+};
+
+/* Credentials are fetched at the first call. Without credentials nothing is ever sent unsigned. */
+struct aws *aws_create(const struct aws_config *c, struct err *e);
+void aws_destroy(struct aws *a); /* takes NULL */
+/* HTTP requests sent so far, for logs and benchmarks. */
+uint64_t aws_call_count(const struct aws *a);
+
+#endif

@@ -1,0 +1,150 @@
+/* ec2.h - the EC2 verbs we use. A call is built, performed (alone or many side by side) and read.
+ *
+ * Building is pure: the body is the same bytes for the same arguments, so a retry with the same ClientToken is the same request.
+ * ec2_actions() lists every action this file can send: the IAM policy is made from it.
+ */
+#ifndef SE_AWS_EC2_H
+#define SE_AWS_EC2_H
+
+#include "lib/aws/aws.h"
+#include "lib/base/str.h"
+#include "lib/node/instance.h"
+#include "lib/node/itype.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+
+/* One request and, after aws_perform, its outcome. */
+struct ec2_call {
+	const char *action;       /* "RunInstances" */
+	char *body;               /* form body without Version's credentials; owned */
+	struct aws_error error;   /* error.class == AWS_OK on success */
+	void *reply;              /* typed by the reader below; owned */
+	void (*reply_free)(void *);
+	bool mutating;
+	bool launches;            /* takes from the RunInstances bucket */
+	bool sent;                /* false = never tried (deadline) */
+};
+
+/* Perform all, at most 8 at a time, retrying THROTTLE and TRANSIENT (same body) with jitter until deadline_mono_ms (clock_mono_ms
+ * scale). Each outcome is in its call; returns 0 if all are AWS_OK, else -1. Paged reads follow NextToken until the end. on_done (may be NULL)
+ * is called as each call ends. */
+int ec2_perform(struct aws *a, struct ec2_call *const *calls, size_t n, int64_t deadline_mono_ms,
+		void (*on_done)(struct ec2_call *, void *), void *arg);
+/* One call; err filled with "Action: Code: message (request id)". */
+int ec2_perform_one(struct aws *a, struct ec2_call *c, int64_t deadline_mono_ms, struct err *e);
+void ec2_call_destroy(struct ec2_call *c); /* takes NULL */
+
+/* --- launching */
+struct ec2_run {
+	const char *template_id;
+	int64_t template_version;
+	int min_count, max_count;
+	const char *client_token;
+	const char *user_data;     /* raw text; base64 is ours. NULL = the template's */
+	const char *subnet_id;     /* NULL = the template's */
+	const struct kvs *tags;    /* added to the template's, on instance and volume */
+};
+struct ec2_call *ec2_run_instances(const struct ec2_run *r); /* NULL on no memory */
+/* The same call from the stored body of an open launch row. */
+struct ec2_call *ec2_run_instances_again(const char *body);
+const struct instances *ec2_run_instances_reply(const struct ec2_call *c);
+
+struct ec2_call *ec2_terminate_instances(const char *const *ids, size_t n); /* at most 1000 */
+/* Terminate any number in parts of 200. InvalidInstanceID.NotFound names bad ids: they are left out and the rest is tried again. 0 if every id
+ * is gone or going. */
+int ec2_terminate_all(struct aws *a, const char *const *ids, size_t n, int64_t deadline_mono_ms, struct err *e);
+
+/* --- reading. All pages of 1000. */
+/* Instances whose tag slurm-ec2:cluster is uuid, in every state. */
+struct ec2_call *ec2_describe_cluster(const char *uuid);
+/* Instances with a tag value or of a filter name, e.g. {"tag:slurm-ec2:launch", "client-token", "instance-id", "tag:parallelcluster:cluster-name"}. */
+struct ec2_call *ec2_describe_by(const char *filter, const char *const *values, size_t n);
+struct ec2_call *ec2_describe_ids(const char *const *ids, size_t n);
+const struct instances *ec2_describe_reply(const struct ec2_call *c);
+
+struct instance_status {
+	char *id;
+	char *instance_status;  /* ok, impaired, initializing, ... */
+	char *system_status;
+};
+struct ec2_call *ec2_describe_status(const char *const *ids, size_t n); /* at most 100 ids */
+struct instance_statuses { struct instance_status *v; size_t n; size_t cap; };
+const struct instance_statuses *ec2_describe_status_reply(const struct ec2_call *c);
+
+struct ec2_call *ec2_describe_instance_types(const char *const *names, size_t n); /* at most 100 */
+const struct itypes *ec2_describe_instance_types_reply(const struct ec2_call *c);
+
+struct ec2_image { char *id, *name, *arch, *state, *root_device, *slurm_version; int64_t root_size_gib; char *creation; };
+struct ec2_images { struct ec2_image *v; size_t n; size_t cap; };
+struct ec2_call *ec2_describe_images(const char *const *ids, size_t n);
+/* Own images that carry tag slurm-ec2:slurm-version. */
+struct ec2_call *ec2_describe_images_tagged(void);
+const struct ec2_images *ec2_describe_images_reply(const struct ec2_call *c);
+
+struct ec2_subnet { char *id, *vpc, *zone, *cidr; bool public_ip; int free_addresses; };
+struct ec2_subnets { struct ec2_subnet *v; size_t n; size_t cap; };
+struct ec2_call *ec2_describe_subnets(const char *const *ids, size_t n);
+const struct ec2_subnets *ec2_describe_subnets_reply(const struct ec2_call *c);
+
+struct ec2_rule { char *protocol; int from_port, to_port; /* -1 = all */ struct strs groups; struct strs cidrs; };
+struct ec2_group { char *id, *name, *vpc; struct ec2_rule *in; size_t n_in; struct ec2_rule *out; size_t n_out; };
+struct ec2_groups { struct ec2_group *v; size_t n; size_t cap; };
+struct ec2_call *ec2_describe_groups(const char *const *ids, size_t n);
+struct ec2_call *ec2_describe_default_group(const char *vpc);
+const struct ec2_groups *ec2_describe_groups_reply(const struct ec2_call *c);
+
+/* --- what apply makes; everything carries tag slurm-ec2:cluster. */
+struct ec2_interface { int card, device; const char *type; /* NULL, efa, efa-only */ int public_ip; /* -1 unset, 0, 1 */ };
+struct ec2_template {
+	const char *name;
+	const char *client_token;
+	const char *image_id;
+	const char *instance_type;   /* NULL = several */
+	const char *subnet_id;       /* NULL = several */
+	const struct strs *groups;
+	const struct ec2_interface *interfaces;
+	size_t n_interfaces;
+	const char *placement_group; /* NULL = none */
+	const char *instance_profile;/* name or ARN, NULL = none */
+	const char *root_device;     /* NULL = image's volume unchanged */
+	int64_t root_size_gib, root_iops, root_throughput; /* 0 = unset */
+	const char *root_type;
+	bool root_encrypted;
+	bool imds_v2_only;
+	bool detailed_monitoring;
+	bool ebs_optimized;
+	const char *market;          /* NULL, "spot" */
+	double spot_price;
+	const char *capacity_reservation_id, *capacity_reservation_group;
+	int cores, threads_per_core; /* CpuOptions, 0 = unset */
+	const char *user_data;       /* raw text */
+	const struct kvs *tags;      /* instance and volume */
+	const struct kvs *own_tags;  /* the template's */
+};
+struct ec2_call *ec2_create_template(const struct ec2_template *t);
+struct ec2_call *ec2_create_template_version(const char *template_id, const struct ec2_template *t);
+struct ec2_template_ref { char *id, *name, *cluster; int64_t version; };
+struct ec2_template_refs { struct ec2_template_ref *v; size_t n; size_t cap; };
+const struct ec2_template_refs *ec2_template_reply(const struct ec2_call *c); /* of create, create_version and describe */
+struct ec2_call *ec2_describe_templates(const char *uuid);
+struct ec2_call *ec2_delete_template(const char *id);
+
+struct ec2_call *ec2_create_placement_group(const char *name, const struct kvs *tags);
+struct ec2_call *ec2_describe_placement_groups(const char *uuid);
+struct ec2_call *ec2_describe_placement_group(const char *name);
+struct ec2_call *ec2_delete_placement_group(const char *name);
+struct ec2_placement { char *name, *state, *cluster; };
+struct ec2_placements { struct ec2_placement *v; size_t n; size_t cap; };
+const struct ec2_placements *ec2_placement_groups_reply(const struct ec2_call *c);
+
+struct ec2_call *ec2_create_tags(const char *const *ids, size_t n, const struct kvs *tags);
+
+/* --- for the policy: every action, NULL-terminated; `resource` says how the policy may narrow it. */
+struct ec2_action { const char *action; const char *user; /* "daemons", "apply" */ const char *scope; /* "any", "cluster-tag", "launch" */ };
+const struct ec2_action *ec2_actions(void);
+
+#endif

@@ -1,0 +1,2 @@
+noinst_LIBRARIES += %D%/libaws.a
+%C%_libaws_a_SOURCES =

@@ -1,0 +1,2 @@
+noinst_LIBRARIES += %D%/libbase.a
+%C%_libbase_a_SOURCES =

@@ -1,0 +1,2 @@
+noinst_LIBRARIES += %D%/libcluster.a
+%C%_libcluster_a_SOURCES =

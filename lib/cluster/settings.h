@@ -1,0 +1,52 @@
+/* settings.h - settings.yaml of one head node: how our programs reach Slurm and EC2. Every key has a default.
+ *
+ * The programs that slurmctld starts have an empty environment, so all they need stands here or in the applied generation.
+ * One table (settings.c) gives each key's name, type, default and sentence; the example file, the man page and the parser
+ * are made from it.
+ */
+#ifndef SE_CLUSTER_SETTINGS_H
+#define SE_CLUSTER_SETTINGS_H
+
+#include "lib/base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define SETTINGS_PATH PKGSYSCONFDIR "/settings.yaml"
+
+struct settings {
+	/* Slurm */
+	char *cluster_name;             /* ClusterName: NULL = slurm.conf's */
+	char *slurm_conf;               /* SlurmConf: /etc/slurm/slurm.conf */
+	char *slurmctld;                /* Slurmctld: path of the program for the scratch run; /usr/sbin/slurmctld */
+	struct strs slurmctld_restart;  /* SlurmctldRestart: argument vector; [systemctl, restart, slurmctld] */
+	char *head_address;             /* HeadNodeAddress: IP nodes reach slurmctld at; NULL = found by apply */
+	/* AWS */
+	char *endpoint;                 /* Ec2Endpoint: NULL = the region's */
+	char *profile;                  /* Profile */
+	char *credentials_file;         /* CredentialsFile: shared credentials file, NULL = none */
+	char *config_file;              /* ConfigFile */
+	char *imds_endpoint;            /* ImdsEndpoint: http://169.254.169.254 */
+	char *proxy;                    /* Proxy: http(s) proxy for EC2; never for IMDS */
+	char *ca_bundle;                /* CaBundle */
+	struct strs security_group_ids; /* ComputeSecurityGroupIds: for queues that name none */
+	char *image_id;                 /* ImageId: for queues without CustomAmi */
+	bool accept_untagged_image;     /* AcceptUntaggedImage: false */
+	/* behaviour */
+	int64_t resume_limit_s;         /* ResumeTimeLimit: 30 */
+	int64_t loop_s;                 /* LoopTime: 60 */
+	int64_t orphan_grace_s;         /* OrphanGrace: 120; younger instances are not judged */
+	int64_t heartbeat_limit_s;      /* HeartbeatLimit: 300; older = resume refuses to launch */
+	int64_t suspend_timeout_s;      /* SuspendTimeout: 30, into slurm.conf */
+	int64_t launch_batch;           /* LaunchBatch: 500 nodes a call */
+	char *log_level;                /* LogLevel: info */
+};
+
+/* All defaults. NULL on no memory. */
+struct settings *settings_create(void);
+void settings_destroy(struct settings *s); /* takes NULL */
+/* The documented example file: every key with its sentence, commented out at its default. */
+void settings_print_example(FILE *out);
+
+#endif

@@ -1,0 +1,2 @@
+noinst_LIBRARIES += %D%/libnode.a
+%C%_libnode_a_SOURCES =

@@ -1,0 +1,2 @@
+noinst_LIBRARIES += %D%/libplan.a
+%C%_libplan_a_SOURCES =

@@ -1,0 +1,50 @@
+/* plan.h - a plan: an ordered list of effects, each with its reason, made by pure functions and carried out by lib/apply.
+ *
+ * A plan can be printed (`clustermgtd --dry-run`), compared in a test, and replayed. Each action names the binding generation it was based
+ * on; the act re-checks it in the same transaction, so a node that changed while the plan was made is left alone.
+ */
+#ifndef SE_PLAN_PLAN_H
+#define SE_PLAN_PLAN_H
+
+#include "lib/base/str.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum action_kind {
+	ACT_TERMINATE,      /* instance: TerminateInstances */
+	ACT_BIND,           /* node + instance: write address and launch id to Slurm, row to bound */
+	ACT_UNBIND,         /* node: forget its binding, placeholder address, clear extra */
+	ACT_NODE_DOWN,      /* node: DOWN with reason (its jobs requeue) */
+	ACT_NODE_POWER_DOWN,/* node: POWER_DOWN_FORCE with reason: back to idle~ through SuspendProgram */
+	ACT_NODE_RESUME,    /* node: RESUME (down -> idle) */
+	ACT_LAUNCH,         /* nodes of one resource: start machines (static nodes) */
+	ACT_LAUNCH_RETRY,   /* launch row: ask EC2 again with the same token */
+	ACT_LAUNCH_CLOSE    /* launch row: finished or undone */
+};
+
+struct action {
+	enum action_kind kind;
+	char *node;
+	char *instance;
+	char *launch;
+	size_t resource;         /* ACT_LAUNCH */
+	struct strs nodes;       /* ACT_LAUNCH */
+	int64_t generation;      /* of the node's binding when decided; -1 = had none */
+	char *code;              /* short machine-readable why: "orphan", "machine-gone", ... */
+	char *reason;            /* sentence for people and for Slurm's Reason */
+};
+
+struct plan {
+	struct action *v;
+	size_t n;
+	size_t cap;
+};
+
+struct action *plan_add(struct plan *p, enum action_kind kind, const char *code); /* borrowed until next add; NULL no memory */
+void plan_clear(struct plan *p);
+const char *action_kind_text(enum action_kind k);
+/* One aligned line an action. Caller frees; NULL on no memory. */
+char *plan_text(const struct plan *p);
+
+#endif

@@ -1,0 +1,2 @@
+noinst_LIBRARIES += %D%/libslurmctl.a
+%C%_libslurmctl_a_SOURCES =

@@ -1,0 +1,87 @@
+/* slurmctl.h - slurmctld through libslurm; the only includer of <slurm/slurm.h>, every version guard in slurm_compat.h.
+ *
+ * libslurm's slurm_init() calls exit(1) on a bad configuration, so slurmctl_open checks that the file is readable first. libslurm prints its
+ * own errors on stderr. Nothing here retries: slurmctld away = an error at once (ping first).
+ */
+#ifndef SE_SLURMCTL_SLURMCTL_H
+#define SE_SLURMCTL_SLURMCTL_H
+
+#include "lib/node/node.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct kvs;
+struct strs;
+
+/* conf: absolute path of slurm.conf. Once per process. */
+int slurmctl_open(const char *conf, struct err *e);
+void slurmctl_close(void);
+/* The libslurm we run with, "22.05.8". */
+const char *slurmctl_library_version(void);
+/* 0 if the primary answers. Not from a compute node (its SlurmUser is unknown there). */
+int slurmctl_ping(struct err *e);
+
+/* All nodes the controller shows; nameless (hidden) records are skipped. */
+int slurmctl_nodes(struct nodes *out, struct err *e);
+/* One node; 0 with nothing appended if slurmctld does not know it. */
+int slurmctl_node(const char *name, struct nodes *out, struct err *e);
+
+/* One update for many nodes; NULL/0 members are left unchanged. */
+struct node_update {
+	const char *const *names;
+	const char *const *addrs; /* NULL, or one for each name, in order */
+	size_t n;
+	uint32_t state;           /* slurmctl_state_* below, 0 = unchanged */
+	const char *reason;
+	const char *extra;        /* "" clears */
+	const char *comment;
+	const char *const *instance_ids;   /* Slurm 23.11+ only, ignored before; NULL, or one for each name */
+};
+/* Sent in parts of 500. With addrs the result is read back and compared where this Slurm pairs lists wrongly. An unknown name fails its part. */
+int slurmctl_update_nodes(const struct node_update *u, struct err *e);
+
+/* Values for node_update.state: DOWN, RESUME, POWER_DOWN_FORCE, POWER_UP. */
+extern const uint32_t slurmctl_state_down, slurmctl_state_resume, slurmctl_state_power_down_force, slurmctl_state_power_up,
+	slurmctl_state_drain, slurmctl_state_idle;
+
+struct slurmctl_conf {
+	char *version;          /* slurmctld's own "22.05.8" */
+	char *cluster_name;
+	char *slurm_user;
+	uint32_t slurm_user_id;
+	char *control_host;     /* first SlurmctldHost name */
+	char *control_addr;     /* its address */
+	int slurmctld_port;
+	char *resume_program;
+	char *suspend_program;
+	int resume_timeout_s;
+	int suspend_timeout_s;
+	char *state_save_location;
+	char *auth_info;
+	char *slurmctld_params;
+	char *slurm_conf;
+};
+int slurmctl_conf_load(struct slurmctl_conf *out, struct err *e);
+void slurmctl_conf_clear(struct slurmctl_conf *c);
+
+struct job_info {
+	int64_t id;
+	int64_t priority;
+	char *nodes;            /* hostlist or NULL */
+	char *state;            /* "RUNNING", "PENDING", ... */
+	bool configuring;
+};
+int slurmctl_job(int64_t id, struct job_info *out, struct err *e);
+void slurmctl_job_clear(struct job_info *j);
+/* Ids and nodes of running (or configuring, completing) jobs: kvs id -> hostlist. */
+int slurmctl_running_jobs(struct kvs *out, struct err *e);
+/* Put a text where `scontrol show job` shows it (admin comment). Best effort. */
+int slurmctl_job_comment(int64_t id, const char *text, struct err *e);
+
+/* Partition names -> hostlist of nodes. */
+int slurmctl_partitions(struct kvs *out, struct err *e);
+
+#endif

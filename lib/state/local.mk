@@ -1,0 +1,2 @@
+noinst_LIBRARIES += %D%/libstate.a
+%C%_libstate_a_SOURCES =

@@ -1,0 +1,70 @@
+/* store.h - our own state: one SQLite file (WAL, synchronous=FULL), one function per question.
+ *
+ * It holds only what neither slurmctld nor EC2 knows: launches in flight, node-to-instance bindings with a generation number, failure
+ * counters, the heartbeat, the event log. Every write is one BEGIN IMMEDIATE transaction behind our own busy handler. A damaged file is
+ * moved aside (said in *note) and a new one made: the next clustermgtd loop rebuilds what matters.
+ */
+#ifndef SE_STATE_STORE_H
+#define SE_STATE_STORE_H
+
+#include "lib/node/binding.h"
+
+#include <stdint.h>
+
+struct err;
+
+#define STORE_PATH PKGSTATEDIR "/state.db"
+
+struct store;
+
+struct store *store_open(const char *path, struct err *note, struct err *e); /* note: text[0] = 0 unless a file was moved aside */
+/* Only reading, for `status`; NULL with e if there is none yet. */
+struct store *store_open_readonly(const char *path, struct err *e);
+void store_close(struct store *s); /* takes NULL */
+
+/* --- launches and bindings (idea 3: intent before effect) */
+
+/* In one transaction: for each node of l->nodes that has no LAUNCHING/BOUND binding, claim it for l->id (new generation) and commit the
+ * row as INTENT. Nodes that are taken are left out of the row and listed in *taken. If none is left nothing is written.
+ * 0, or -1 with e. l->nodes is changed to what was claimed. */
+int store_launch_claim(struct store *s, struct launch *l, struct strs *taken, struct err *e);
+/* Keep the exact request of an INTENT row, before it is sent. */
+int store_launch_request(struct store *s, const char *id, const char *request, struct err *e);
+/* INTENT -> ANSWERED, with code (NULL = none). */
+int store_launch_answered(struct store *s, const char *id, const char *code, struct err *e);
+/* -> DONE. Nodes still LAUNCHING under it become FREE. */
+int store_launch_done(struct store *s, const char *id, struct err *e);
+/* Free the claim on one node of a launch (it failed and no machine came). */
+int store_launch_release(struct store *s, const char *id, const char *node, struct err *e);
+/* Rows that are not DONE. */
+int store_launches_open(struct store *s, struct launches *out, struct err *e);
+/* Give an open launch to this process (pid), if its worker is `old_pid`. 1 taken, 0 not any more. */
+int store_launch_take(struct store *s, const char *id, int64_t old_pid, int64_t pid, struct err *e);
+
+/* LAUNCHING under `launch` -> BOUND with instance and ip (ip may be NULL, written later by a second call). 1 done; 0 = no longer
+ * true (the node was suspended meanwhile): the caller terminates the instance. */
+int store_bind(struct store *s, const char *node, const char *launch, const char *instance, const char *ip, struct err *e);
+/* Rebuild: force a BOUND row for a node that has none or a FREE one. 1 done, 0 it had one. */
+int store_adopt(struct store *s, const char *node, const char *launch, const char *instance, const char *ip, struct err *e);
+/* BOUND or LAUNCHING -> FREE with a new generation. `generation` -1 = whatever it is, else only if still that one. 1 done, 0 not. *was (may
+ * be NULL) gets the row before; caller clears through bindings_clear. */
+int store_free(struct store *s, const char *node, int64_t generation, struct bindings *was, struct err *e);
+int store_bindings(struct store *s, struct bindings *out, struct err *e); /* all, FREE ones too */
+int store_binding(struct store *s, const char *node, struct bindings *out, struct err *e); /* 0 or 1 row appended */
+
+/* --- counters and heartbeat */
+
+/* Wall ms of the last success of a source ("slurm", "ec2", "loop"), 0 = never; err text of the last failure or NULL. Caller frees *error. */
+int store_source_ok(struct store *s, const char *source, int64_t now_ms, struct err *e);
+int store_source_failed(struct store *s, const char *source, int64_t now_ms, const char *error, struct err *e);
+int store_source(struct store *s, const char *source, int64_t *ok_ms, int64_t *failed_ms, char **error, struct err *e);
+/* Named numbers (boot failures of a resource, back-off of a static node). */
+int store_counter_add(struct store *s, const char *name, int64_t by, int64_t *out, struct err *e);
+int store_counter_set(struct store *s, const char *name, int64_t value, struct err *e);
+int store_counters(struct store *s, const char *prefix, struct kvs *out, struct err *e);
+
+/* --- event log */
+int store_event(struct store *s, int64_t now_ms, const char *type, const char *node, const char *instance, const char *detail,
+		struct err *e);
+
+#endif
