@@ -67,15 +67,15 @@ struct slurmctl_conf {
 int slurmctl_conf_load(struct slurmctl_conf *out, struct err *e);
 void slurmctl_conf_clear(struct slurmctl_conf *c);
 
-struct job_info {
+struct slurmctl_job_info {
 	int64_t id;
 	int64_t priority;
 	char *nodes;            /* hostlist or NULL */
 	char *state;            /* "RUNNING", "PENDING", ... */
 	bool configuring;
 };
-int slurmctl_job(int64_t id, struct job_info *out, struct err *e);
-void slurmctl_job_clear(struct job_info *j);
+int slurmctl_job(int64_t id, struct slurmctl_job_info *out, struct err *e);
+void slurmctl_job_clear(struct slurmctl_job_info *j);
 /* Ids and nodes of running (or configuring, completing) jobs: kvs id -> hostlist. */
 int slurmctl_running_jobs(struct kvs *out, struct err *e);
 /* Put a text where `scontrol show job` shows it (admin comment). Best effort. */
