@@ -27,7 +27,8 @@ struct place {
 struct placement_group {
 	struct place at;   /* line 0: no section */
 	enum tri enabled;
-	char *name;        /* Name or Id: a group that is not ours */
+	char *name;        /* Name or Id: a group that is not ours; Name wins */
+	struct place name_at, id_at;
 };
 
 struct root_volume {
@@ -39,21 +40,27 @@ struct root_volume {
 };
 
 struct compute_resource {
-	struct place at;
+	struct place at;                 /* of the Name's value; of the section if it has none */
 	char *name;
 	struct strs instance_types;      /* InstanceType or Instances[].InstanceType, in order */
+	struct place type_at;            /* of InstanceType */
 	bool flexible;                   /* given as Instances: */
+	struct place instances_at;
 	int min_count;                   /* static nodes, default 0 */
+	struct place min_count_at;
 	int max_count;                   /* static + dynamic, default 10 */
 	struct place max_count_at;
 	double spot_price;               /* USD an hour, 0 = not set */
+	struct place spot_price_at;
 	bool disable_smt;                /* DisableSimultaneousMultithreading */
 	int64_t schedulable_memory_mib;  /* 0 = 95 % of what EC2 says */
 	bool efa;
 	bool gdr;
+	struct place gdr_at;
 	struct placement_group placement; /* a section here replaces the queue's */
 	char *capacity_reservation_id;
 	char *capacity_reservation_group;
+	struct place reservation_at;     /* of CapacityReservationTarget */
 	int64_t static_priority;         /* Weight of -st- nodes, default 1 */
 	int64_t dynamic_priority;        /* Weight of -dy- nodes, default 1000 */
 	struct kvs custom_slurm;         /* appended to the NodeName line */
@@ -61,15 +68,20 @@ struct compute_resource {
 };
 
 struct queue {
-	struct place at;
+	struct place at;                 /* of the Name's value; of the section if it has none */
 	char *name;
 	enum capacity_type capacity;
+	struct place capacity_at;
 	char *allocation_strategy;       /* NULL = EC2's default */
+	struct place allocation_at;
 	bool job_exclusive;              /* JobExclusiveAllocation */
 	char *custom_ami;                /* Image.CustomAmi of the queue, or NULL */
 	struct strs subnet_ids;
-	struct strs security_groups;
-	struct strs additional_security_groups;
+	struct place subnets_at;
+	struct strs security_groups;     /* instead of ComputeSecurityGroupIds of settings.yaml */
+	struct place groups_at;
+	struct strs additional_security_groups; /* beside them */
+	struct place more_groups_at;
 	enum tri assign_public_ip;
 	struct placement_group placement;
 	char *instance_profile;          /* name or ARN, NULL = none */
@@ -77,10 +89,11 @@ struct queue {
 	struct root_volume root_volume;
 	char *capacity_reservation_id;
 	char *capacity_reservation_group;
+	struct place reservation_at;     /* of CapacityReservationTarget */
 	struct kvs custom_slurm;         /* appended to the PartitionName line */
 	struct kvs tags;
 	struct compute_resource *resources;
-	size_t n_resources;
+	size_t n_resources, cap_resources;
 };
 
 struct cluster {
@@ -97,12 +110,19 @@ struct cluster {
 	bool imds_v2_only;               /* Imds.ImdsSupport, default v2.0 */
 	bool detailed_monitoring;
 	struct kvs *custom_slurm;        /* CustomSlurmSettings: one list a line */
-	size_t n_custom_slurm;
+	size_t n_custom_slurm, cap_custom_slurm;
 	struct kvs tags;
 	struct queue *queues;
-	size_t n_queues;
+	size_t n_queues, cap_queues;
 };
 
+/* All defaults, no queue. NULL on no memory. */
+struct cluster *cluster_create(void);
+/* Append a queue or a resource with its defaults; borrowed until the next call for the same list. NULL on no memory. */
+struct queue *cluster_add_queue(struct cluster *c);
+struct compute_resource *queue_add_resource(struct queue *q);
+/* Append an empty line of CustomSlurmSettings. */
+struct kvs *cluster_add_custom_slurm(struct cluster *c);
 /* Takes NULL. */
 void cluster_destroy(struct cluster *c);
 

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmd_check.c - `slurm-ec2 check FILE`: every problem of a cluster.yaml in one run. Reads the file, touches nothing else. */
+#include "cli/command.h"
+#include "lib/base/jview.h"
+#include "lib/base/problem.h"
+#include "lib/cluster/cluster.h"
+#include "lib/cluster/load.h"
+
+#include <getopt.h>
+#include <stdio.h>
+
+static const char *plural(size_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+struct counts {
+	size_t queues, resources;
+	long long nodes;
+};
+
+static struct counts count(const struct cluster *c)
+{
+	struct counts n = {.queues = c->n_queues};
+
+	for (size_t q = 0; q < c->n_queues; q++) {
+		n.resources += c->queues[q].n_resources;
+		for (size_t r = 0; r < c->queues[q].n_resources; r++)
+			n.nodes += c->queues[q].resources[r].max_count;
+	}
+	return n;
+}
+
+static void print_text(const char *file, const struct cluster *c, const struct problems *p)
+{
+	size_t errors = problems_count(p, PROBLEM_ERROR), warnings = problems_count(p, PROBLEM_WARNING);
+	struct counts n;
+
+	problems_print(p, stdout);
+	if (!c) {
+		printf("%s: %zu error%s, %zu warning%s\n", file, errors, plural(errors), warnings, plural(warnings));
+		return;
+	}
+	n = count(c);
+	printf("%s: ok, %zu queue%s, %zu compute resource%s, %lld node%s", file, n.queues, plural(n.queues), n.resources,
+	       plural(n.resources), n.nodes, plural((size_t)n.nodes));
+	if (warnings)
+		printf(", %zu warning%s", warnings, plural(warnings));
+	putchar('\n');
+}
+
+static int put_counts(struct json_object *o, const struct cluster *c)
+{
+	struct counts n = count(c);
+
+	return jview_put_i64(o, "queues", (int64_t)n.queues) || jview_put_i64(o, "compute_resources", (int64_t)n.resources) ||
+	       jview_put_i64(o, "nodes", n.nodes);
+}
+
+static int print_json(const char *file, const struct cluster *c, const struct problems *p)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *list = problems_json(p);
+	int failed = !o || jview_put_str(o, "file", file) || jview_put_bool(o, "ok", c != NULL) || (c && put_counts(o, c)) ||
+		     !list;
+
+	if (!failed) {
+		failed = jview_put_obj(o, "problems", list);
+		list = NULL;
+	}
+	if (failed)
+		fputs("slurm-ec2 check: out of memory\n", stderr);
+	else
+		puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(list);
+	json_object_put(o);
+	return failed ? -1 : 0;
+}
+
+static int run(int argc, char **argv)
+{
+	static const struct option options[] = {{"json", no_argument, NULL, 'j'}, {NULL, 0, NULL, 0}};
+	struct problems p = {0};
+	struct cluster *cluster;
+	int json = 0, status, c;
+
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (c != 'j')
+			return command_usage_error(&cmd_check, "unknown option");
+		json = 1;
+	}
+	if (argc - optind != 1)
+		return command_usage_error(&cmd_check, "give one FILE");
+
+	cluster = cluster_load(argv[optind], cluster_getenv_process, NULL, &p);
+	problems_sort(&p);
+	status = cluster ? EXIT_OK : EXIT_PROBLEM;
+	if (json) {
+		if (print_json(argv[optind], cluster, &p) < 0)
+			status = EXIT_PROBLEM;
+	} else {
+		print_text(argv[optind], cluster, &p);
+	}
+	cluster_destroy(cluster);
+	problems_clear(&p);
+	return status;
+}
+
+const struct command cmd_check = {
+	.name = "check",
+	.help = "show every problem of a cluster.yaml",
+	.usage = "Usage: slurm-ec2 check FILE [--json]\n"
+		 "Read a cluster.yaml and print every problem with its line and column. Nothing is changed and EC2 is not asked.\n"
+		 "$NAME and ${NAME} in values are filled from the environment.\n\n"
+		 "  --json  one JSON object: file, ok, queues, compute_resources, nodes, problems\n\n"
+		 "Exit status: 0 no errors (warnings may be shown), 1 errors, 2 wrong usage.\n",
+	.run = run,
+};

@@ -1,0 +1,26 @@
+/* command.h - one command of slurm-ec2: a name, its help, and the function that runs it.
+ *
+ * A command lives in cli/cmd_<name>.c as `const struct command cmd_<name>` and has one line in the table of cli/slurm-ec2.c. main()
+ * answers --help and -h from `usage`, so run() never sees them.
+ */
+#ifndef SE_CLI_COMMAND_H
+#define SE_CLI_COMMAND_H
+
+/* Exit statuses of every command. */
+enum { EXIT_OK = 0, EXIT_PROBLEM = 1, EXIT_USAGE = 2 };
+
+struct command {
+	const char *name;
+	const char *help;  /* one line, for `slurm-ec2 --help` */
+	const char *usage; /* all of `slurm-ec2 NAME --help`, begins with "Usage: " */
+	/* argv[0] is the command's name; getopt state is fresh. Returns an exit status. */
+	int (*run)(int argc, char **argv);
+};
+
+extern const struct command cmd_check;
+extern const struct command cmd_version;
+
+/* Say on stderr what is wrong with the arguments and where the help is. Returns EXIT_USAGE. */
+int command_usage_error(const struct command *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif
