@@ -50,11 +50,16 @@ struct generation {
 	struct kvs slurm_merged;   /* key -> what we added to the site's own comma list, so that uninstall can take it back */
 	struct gen_resource *resources;
 	size_t n_resources;
+	const struct gen_resource **by_name; /* resources sorted by queue and name; NULL = not indexed */
 };
 
 void generation_destroy(struct generation *g); /* takes NULL */
 /* Append a zeroed resource; borrowed until the next call. NULL on no memory. */
 struct gen_resource *generation_add_resource(struct generation *g);
+/* Position of a pair in resources, or SIZE_MAX. Lengths are given so that a part of a node name can be looked up where it stands. */
+size_t generation_find_resource(const struct generation *g, const char *queue, size_t n_queue, const char *name, size_t n_name);
+/* Make lookups fast; done by generation_from_json and undone by generation_add_resource. -1 on no memory (lookups still work). */
+int generation_index(struct generation *g);
 
 /* JSON text both ways. Unknown members are ignored (an older program after a downgrade). */
 char *generation_to_json(const struct generation *g); /* caller frees; NULL on no memory */
@@ -70,7 +75,7 @@ struct gen_file {
 };
 /* Write <dir>/<number>/ (its files and generation.json), then swing "current" to it and remove all but the previous one. All or nothing. */
 int generation_store(const char *dir, const struct generation *g, const struct gen_file *files, size_t n, struct err *e);
-/* Swing "current" back to generation `number` (a failed apply). */
+/* Swing "current" back to generation `number` (a failed apply); 0 = there was none before. */
 int generation_revert(const char *dir, int64_t number, struct err *e);
 
 #endif

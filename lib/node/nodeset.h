@@ -18,6 +18,8 @@ void nodeset_destroy(struct nodeset *s); /* takes NULL */
 /* 1 added, 0 was there, -1 no memory. */
 int nodeset_add(struct nodeset *s, const char *name);
 bool nodeset_has(const struct nodeset *s, const char *name);
+/* Position in order of first appearance, or SIZE_MAX. */
+size_t nodeset_index(const struct nodeset *s, const char *name);
 size_t nodeset_count(const struct nodeset *s);
 const char *nodeset_get(const struct nodeset *s, size_t i); /* borrowed until destroy; NULL past the end */
 /* Add all names of a hostlist text ("" adds none). On error nothing is added. */

@@ -1,2 +1,2 @@
 noinst_LIBRARIES += %D%/libplan.a
-%C%_libplan_a_SOURCES =
+%C%_libplan_a_SOURCES = %D%/plan.c %D%/plan.h

@@ -18,6 +18,7 @@ enum action_kind {
 	ACT_NODE_DOWN,      /* node: DOWN with reason (its jobs requeue) */
 	ACT_NODE_POWER_DOWN,/* node: POWER_DOWN_FORCE with reason: back to idle~ through SuspendProgram */
 	ACT_NODE_RESUME,    /* node: RESUME (down -> idle) */
+	ACT_NODE_POWER_UP,  /* node: POWER_UP: slurmctld runs ResumeProgram for it */
 	ACT_LAUNCH,         /* nodes of one resource: start machines (static nodes) */
 	ACT_LAUNCH_RETRY,   /* launch row: ask EC2 again with the same token */
 	ACT_LAUNCH_CLOSE    /* launch row: finished or undone */
