@@ -1,2 +1,7 @@
 noinst_LIBRARIES += %D%/libconf.a
-%C%_libconf_a_SOURCES =
+%C%_libconf_a_SOURCES = \
+	%D%/hardware.c %D%/hardware.h \
+	%D%/interfaces.c %D%/interfaces.h \
+	%D%/site.c %D%/site.h \
+	%D%/slurm_conf.c %D%/slurm_conf.h \
+	%D%/slurm_files.c %D%/slurm_files.h

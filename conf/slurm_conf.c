@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* slurm_conf.c - edits of the site's slurm.conf and gres.conf, as text.
+ *
+ * Called by apply and uninstall. Adds only what is marked and removes only what is marked; refuses to touch files that slurm.conf includes.
+ */
+#include "conf/slurm_conf.h"
+
+#include "conf/site.h"
+#include "lib/base/buf.h"
+#include "lib/base/problem.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* --- comma lists with brackets */
+
+/* Length of the element at s: up to a comma outside brackets. */
+static size_t element_len(const char *s)
+{
+	size_t n = 0;
+	int depth = 0;
+
+	for (; s[n]; n++) {
+		if (s[n] == '[')
+			depth++;
+		else if (s[n] == ']' && depth > 0)
+			depth--;
+		else if (s[n] == ',' && depth == 0)
+			break;
+	}
+	return n;
+}
+
+static const char *element_next(const char *s, size_t n)
+{
+	return s[n] == ',' ? s + n + 1 : s + n;
+}
+
+static size_t name_len(const char *s, size_t n)
+{
+	const char *eq = memchr(s, '=', n);
+
+	return eq ? (size_t)(eq - s) : n;
+}
+
+static bool list_has_name(const char *list, const char *s, size_t n)
+{
+	size_t want = name_len(s, n), len;
+
+	for (; *list; list = element_next(list, len)) {
+		len = element_len(list);
+		if (name_len(list, len) == want && strncasecmp(list, s, want) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool list_has_exactly(const char *list, const char *s, size_t n)
+{
+	size_t len;
+
+	for (; *list; list = element_next(list, len)) {
+		len = element_len(list);
+		if (len == n && strncmp(list, s, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void append_element(struct buf *b, const char *s, size_t n)
+{
+	if (b->n > 0)
+		buf_char(b, ',');
+	buf_add(b, s, n);
+}
+
+static char *take_text(struct buf *b)
+{
+	if (b->n == 0 && !buf_failed(b))
+		return str_dup("");
+	return buf_take(b);
+}
+
+char *comma_list_missing(const char *have, const char *want)
+{
+	struct buf b = { 0 };
+	size_t len;
+
+	for (; *want; want = element_next(want, len)) {
+		len = element_len(want);
+		if (len > 0 && !list_has_name(have, want, len))
+			append_element(&b, want, len);
+	}
+	return take_text(&b);
+}
+
+/* `list` (n bytes) without the elements that stand in `gone`. */
+static char *comma_list_without(const char *list, size_t n, const char *gone)
+{
+	struct buf b = { 0 };
+	char *copy = strndup(list, n);
+	size_t len;
+
+	if (!copy)
+		return NULL;
+	for (const char *s = copy; *s; s = element_next(s, len)) {
+		len = element_len(s);
+		if (len > 0 && !list_has_exactly(gone, s, len))
+			append_element(&b, s, len);
+	}
+	free(copy);
+	return take_text(&b);
+}
+
+/* --- taking out */
+
+static size_t line_len(const char *s)
+{
+	const char *end = strchr(s, '\n');
+
+	return end ? (size_t)(end - s) + 1 : strlen(s);
+}
+
+/* The line of a merged key, without the values that we added. */
+static void put_line_without(struct buf *out, const char *line, size_t n, const char *gone)
+{
+	const char *end = memchr(line, '\n', n);
+	const char *eq = memchr(line, '=', n);
+	size_t body = end ? (size_t)(end - line) : n, from, to;
+	char *left;
+
+	if (!eq) {
+		buf_add(out, line, n);
+		return;
+	}
+	from = (size_t)(eq - line) + 1;
+	while (from < body && (line[from] == ' ' || line[from] == '\t' || line[from] == '"'))
+		from++;
+	to = from;
+	while (to < body && !strchr(" \t\"#", line[to]))
+		to++;
+	left = comma_list_without(line + from, to - from, gone);
+	if (!left) {
+		out->failed = true;
+		return;
+	}
+	buf_add(out, line, from);
+	buf_str(out, left);
+	buf_add(out, line + to, n - to);
+	free(left);
+}
+
+/* The text after the mark on a "we added" line; caller frees. */
+static char *added_values(const char *line, size_t n)
+{
+	size_t skip = strlen(SITE_ADDED);
+
+	while (n > skip && (line[n - 1] == '\n' || line[n - 1] == '\r' || line[n - 1] == ' '))
+		n--;
+	return strndup(line + skip, n - skip);
+}
+
+static const char *skip_block(const char *s)
+{
+	while (*s && !str_prefix(s, SITE_END))
+		s += line_len(s);
+	return *s ? s + line_len(s) : s;
+}
+
+char *slurm_conf_unmerge(const char *text)
+{
+	struct buf out = { 0 };
+	const char *s = text;
+
+	while (*s) {
+		size_t n = line_len(s);
+
+		if (str_prefix(s, SITE_BEGIN)) {
+			s = skip_block(s);
+		} else if (str_prefix(s, SITE_ADDED)) {
+			char *gone = added_values(s, n);
+
+			s += n;
+			n = line_len(s);
+			if (!gone)
+				out.failed = true;
+			else
+				put_line_without(&out, s, n, gone);
+			free(gone);
+			s += n;
+		} else {
+			buf_add(&out, s, n);
+			s += n;
+		}
+	}
+	return take_text(&out);
+}
+
+/* --- putting in */
+
+static void put_block(struct buf *out, const char *include)
+{
+	if (out->n > 0 && out->v && out->v[out->n - 1] != '\n')
+		buf_char(out, '\n');
+	buf_fmt(out, SITE_BEGIN " (slurm-ec2 apply writes these lines, slurm-ec2 uninstall takes them out)\n"
+			       "Include %s\n" SITE_END "\n",
+		include);
+}
+
+struct edit {
+	const struct site_key *key;
+	char *add;
+};
+
+/* What to add for one merged key, or NULL in ->add when nothing is missing. -1 = a problem. */
+static int edit_prepare(const struct site *site, const char *key, const char *want, struct edit *out, struct problems *p)
+{
+	const struct site_key *k = site_find(site, key);
+
+	*out = (struct edit){ .key = k };
+	if (!k)
+		return 0;
+	out->add = comma_list_missing(k->value, want);
+	if (!out->add) {
+		p->nomem = true;
+		return -1;
+	}
+	if (!out->add[0]) {
+		free(out->add);
+		out->add = NULL;
+	} else if (k->file != 0 || memchr(site->file[0].text + k->off, '\n', k->len)) {
+		problems_add(p, PROBLEM_ERROR, site_path(site, k), k->line, 0, k->name,
+			     "%s must be in this list too: add it here, slurm-ec2 changes %s only", out->add, site->file[0].path);
+		free(out->add);
+		out->add = NULL;
+		return -1;
+	}
+	return 0;
+}
+
+static size_t line_start(const char *text, size_t at)
+{
+	while (at > 0 && text[at - 1] != '\n')
+		at--;
+	return at;
+}
+
+/* Apply one edit to a text: the mark above the line, the values at the value's end. */
+static char *edit_apply(const char *text, const struct edit *d)
+{
+	struct buf b = { 0 };
+	size_t start = line_start(text, d->key->off), end = d->key->off + d->key->len;
+
+	buf_add(&b, text, start);
+	buf_fmt(&b, SITE_ADDED "%s\n", d->add);
+	buf_add(&b, text + start, end - start);
+	if (d->key->len > 0)
+		buf_char(&b, ',');
+	buf_str(&b, d->add);
+	buf_str(&b, text + end);
+	return buf_take(&b);
+}
+
+/* Merge one key into *text, whose site view is made anew as offsets move. `whole` knows the included files. */
+static int merge_key(char **text, const struct site *whole, const char *key, const char *want, struct problems *p)
+{
+	struct site one = { 0 };
+	const struct site *view = &one;
+	struct edit d = { 0 };
+	char *next;
+	int rc = -1;
+
+	if (site_add(&one, whole->file[0].path, *text)) {
+		p->nomem = true;
+		goto out;
+	}
+	if (!site_find(&one, key))
+		view = whole; /* it stands in an included file */
+	rc = edit_prepare(view, key, want, &d, p);
+	if (rc || !d.add)
+		goto out;
+	next = edit_apply(*text, &d);
+	if (!next) {
+		p->nomem = true;
+		rc = -1;
+		goto out;
+	}
+	free(*text);
+	*text = next;
+out:
+	free(d.add);
+	site_clear(&one);
+	return rc;
+}
+
+static char *with_block(char *text, const char *include)
+{
+	struct buf b = { 0 };
+
+	buf_str(&b, text);
+	put_block(&b, include);
+	free(text);
+	return buf_take(&b);
+}
+
+char *slurm_conf_merge(const struct site *site, const struct kvs *merged, struct problems *p)
+{
+	char *text = slurm_conf_unmerge(site->file[0].text);
+	bool bad = false;
+
+	if (!text) {
+		p->nomem = true;
+		return NULL;
+	}
+	for (size_t i = 0; i < merged->key.n; i++) {
+		if (merge_key(&text, site, merged->key.v[i], merged->val.v[i], p))
+			bad = true;
+	}
+	if (bad) {
+		free(text);
+		return NULL;
+	}
+	text = with_block(text, SITE_INCLUDE);
+	if (!text)
+		p->nomem = true;
+	return text;
+}
+
+char *gres_conf_merge(const char *text)
+{
+	char *clean = slurm_conf_unmerge(text ? text : "");
+
+	return clean ? with_block(clean, SITE_GRES_INCLUDE) : NULL;
+}
