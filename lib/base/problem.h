@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+struct json_object;
+
 enum problem_level { PROBLEM_ERROR, PROBLEM_WARNING };
 
 struct problem {
@@ -15,6 +17,7 @@ struct problem {
 	int column;   /* from 1 */
 	char *key;    /* dotted path such as Scheduling.SlurmQueues[queue1].Name, or NULL */
 	char *text;   /* what is wrong and what would be right */
+	size_t order; /* how many were added before it: keeps the sort stable */
 };
 
 /* Zero-initialised = empty. */
