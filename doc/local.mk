@@ -1,1 +1,2 @@
 # doc
+dist_man_MANS += %D%/ec2local-machine.8

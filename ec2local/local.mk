@@ -1,1 +1,4 @@
 # ec2local
+pkglibexec_PROGRAMS += ec2local-machine
+ec2local_machine_SOURCES = %D%/machine_main.c %D%/rootfs.c %D%/rootfs.h %D%/link.c %D%/link.h %D%/init.c %D%/init.h
+ec2local_machine_LDADD = lib/base/libbase.a $(JSONC_LIBS)
