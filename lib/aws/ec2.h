@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 struct err;
+struct reply_reader;
 
 /* One request and, after aws_perform, its outcome. */
 struct ec2_call {
@@ -26,7 +27,11 @@ struct ec2_call {
 	void (*reply_free)(void *);
 	bool mutating;
 	bool launches;            /* takes from the RunInstances bucket */
-	bool sent;                /* false = never tried (deadline) */
+	bool sent;                /* false = never tried (deadline, no credentials) */
+	bool nothing;             /* a read of no ids: succeeds, empty, without a request */
+	int instances;            /* how many it launches or terminates, for the buckets */
+	struct strs parts;        /* further bodies of a read that names more things than one request may */
+	const struct reply_reader *reader; /* how the answer is read; lib/aws's own */
 };
 
 /* Perform all, at most 8 at a time, retrying THROTTLE and TRANSIENT (same body) with jitter until deadline_mono_ms (clock_mono_ms

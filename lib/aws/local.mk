@@ -1,2 +1,7 @@
 noinst_LIBRARIES += %D%/libaws.a
-%C%_libaws_a_SOURCES =
+%C%_libaws_a_SOURCES = \
+	%D%/aws.h %D%/ec2.h %D%/imds.h \
+	%D%/sigv4.c %D%/sigv4.h %D%/query.c %D%/query.h %D%/reply.c %D%/reply.h %D%/page.h \
+	%D%/classify.c %D%/bucket.c %D%/bucket.h %D%/retry.c %D%/retry.h %D%/endpoint.c %D%/endpoint.h \
+	%D%/call.c %D%/call.h %D%/ec2_instance.c %D%/ec2_type.c %D%/ec2_network.c %D%/ec2_image.c %D%/ec2_template.c \
+	%D%/ec2_placement.c

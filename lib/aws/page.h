@@ -1,0 +1,67 @@
+/* page.h - what every list answer has in common, as macros: create, the current item, merge and destroy of a page whose first
+ * member is `list`, an array {v, n, cap}. Included by the ec2_*.c readers only. */
+#ifndef SE_AWS_PAGE_H
+#define SE_AWS_PAGE_H
+
+#include "lib/base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE_CREATE(name, type)                                                                                                    \
+	static void *name##_create(void)                                                                                           \
+	{                                                                                                                          \
+		return calloc(1, sizeof(type));                                                                                    \
+	}
+
+#define PAGE_CURRENT(name, type)                                                                                                   \
+	static void *name##_current(void *page)                                                                                    \
+	{                                                                                                                          \
+		type *p = page;                                                                                                    \
+                                                                                                                                   \
+		return p->list.n ? &p->list.v[p->list.n - 1] : NULL;                                                               \
+	}
+
+/* A zeroed item at the end: for lists that no other room appends to. */
+#define PAGE_OPEN(name, type)                                                                                                      \
+	static int name##_open(void *page)                                                                                         \
+	{                                                                                                                          \
+		type *p = page;                                                                                                    \
+                                                                                                                                   \
+		if (mem_grow(&p->list.v, &p->list.cap, p->list.n + 1, sizeof *p->list.v))                                          \
+			return -1;                                                                                                 \
+		memset(&p->list.v[p->list.n++], 0, sizeof *p->list.v);                                                             \
+		return 0;                                                                                                          \
+	}
+
+#define PAGE_MERGE(name, type)                                                                                                     \
+	static int name##_merge(void *into, void *from)                                                                            \
+	{                                                                                                                          \
+		type *a = into, *b = from;                                                                                         \
+                                                                                                                                   \
+		if (!b->list.n)                                                                                                    \
+			return 0;                                                                                                  \
+		if (mem_grow(&a->list.v, &a->list.cap, a->list.n + b->list.n, sizeof *a->list.v))                                  \
+			return -1;                                                                                                 \
+		memcpy(a->list.v + a->list.n, b->list.v, b->list.n * sizeof *b->list.v);                                           \
+		a->list.n += b->list.n;                                                                                            \
+		b->list.n = 0;                                                                                                     \
+		return 0;                                                                                                          \
+	}
+
+/* clear(list) frees the items and the array. */
+#define PAGE_DESTROY(name, type, clear)                                                                                            \
+	static void name##_destroy(void *page)                                                                                     \
+	{                                                                                                                          \
+		type *p = page;                                                                                                    \
+                                                                                                                                   \
+		if (!p)                                                                                                            \
+			return;                                                                                                    \
+		clear(&p->list);                                                                                                   \
+		free(p);                                                                                                           \
+	}
+
+#define PAGE_READER(name, item, rules)                                                                                             \
+	{item, rules, sizeof rules / sizeof *rules, name##_create, name##_current, name##_merge, name##_destroy}
+
+#endif
