@@ -22,6 +22,11 @@ struct store *store_open(const char *path, struct err *note, struct err *e); /* 
 struct store *store_open_readonly(const char *path, struct err *e);
 void store_close(struct store *s); /* takes NULL */
 
+/* Many changes as one transaction (one fsync): calls in between join it. End with the caller's outcome: rc >= 0 commits and is returned; rc < 0, or a
+ * failed call in between, undoes all and gives -1. Short: other programs wait for it. */
+int store_batch_begin(struct store *s, struct err *e);
+int store_batch_end(struct store *s, int rc, struct err *e);
+
 /* --- launches and bindings (idea 3: intent before effect) */
 
 /* In one transaction: for each node of l->nodes that has no LAUNCHING/BOUND binding, claim it for l->id (new generation) and commit the
@@ -36,7 +41,7 @@ int store_launch_answered(struct store *s, const char *id, const char *code, str
 int store_launch_done(struct store *s, const char *id, struct err *e);
 /* Free the claim on one node of a launch (it failed and no machine came). */
 int store_launch_release(struct store *s, const char *id, const char *node, struct err *e);
-/* Rows that are not DONE. */
+/* Rows that are not DONE, oldest first; appends. */
 int store_launches_open(struct store *s, struct launches *out, struct err *e);
 /* Give an open launch to this process (pid), if its worker is `old_pid`. 1 taken, 0 not any more. */
 int store_launch_take(struct store *s, const char *id, int64_t old_pid, int64_t pid, struct err *e);
@@ -49,7 +54,7 @@ int store_adopt(struct store *s, const char *node, const char *launch, const cha
 /* BOUND or LAUNCHING -> FREE with a new generation. `generation` -1 = whatever it is, else only if still that one. 1 done, 0 not. *was (may
  * be NULL) gets the row before; caller clears through bindings_clear. */
 int store_free(struct store *s, const char *node, int64_t generation, struct bindings *was, struct err *e);
-int store_bindings(struct store *s, struct bindings *out, struct err *e); /* all, FREE ones too */
+int store_bindings(struct store *s, struct bindings *out, struct err *e); /* appends all, FREE ones too */
 int store_binding(struct store *s, const char *node, struct bindings *out, struct err *e); /* 0 or 1 row appended */
 
 /* --- counters and heartbeat */

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* store_meta.c - heartbeat of the sources, named counters, the event log. */
+#include "lib/state/store.h"
+
+#include "lib/base/err.h"
+#include "lib/state/sql.h"
+
+#include <stdlib.h>
+
+#define EVENTS_KEPT INT64_C(100000) /* some 15 MB; older ones go, one for each new one */
+
+int store_batch_begin(struct store *s, struct err *e)
+{
+	return sql_begin(s, e);
+}
+
+int store_batch_end(struct store *s, int rc, struct err *e)
+{
+	return sql_end(s, rc, e);
+}
+
+/* One statement as a transaction: 0 or -1. */
+static int done(struct store *s, int changed, struct err *e)
+{
+	return sql_end(s, changed, e) < 0 ? -1 : 0;
+}
+
+int store_source_ok(struct store *s, const char *source, int64_t now_ms, struct err *e)
+{
+	if (sql_begin(s, e))
+		return -1;
+	return done(s,
+		    sql_run(s, e,
+			    "INSERT INTO source VALUES(?, ?, 0, NULL) ON CONFLICT(name) DO UPDATE SET ok_ms = max(ok_ms, excluded.ok_ms)", "ti",
+			    source, now_ms),
+		    e);
+}
+
+int store_source_failed(struct store *s, const char *source, int64_t now_ms, const char *error, struct err *e)
+{
+	if (sql_begin(s, e))
+		return -1;
+	return done(s,
+		    sql_run(s, e,
+			    "INSERT INTO source VALUES(?, 0, ?, ?) ON CONFLICT(name) DO UPDATE SET failed_ms = excluded.failed_ms,"
+			    " error = excluded.error",
+			    "tit", source, now_ms, error),
+		    e);
+}
+
+int store_source(struct store *s, const char *source, int64_t *ok_ms, int64_t *failed_ms, char **error, struct err *e)
+{
+	sqlite3_stmt *q = sql_query(s, e, "SELECT ok_ms, failed_ms, error FROM source WHERE name = ?", "t", source);
+	int rc = q ? sql_step(s, q, e) : -1;
+	char *text = NULL;
+
+	if (rc < 0)
+		return -1;
+	if (rc == 1 && sql_text(q, 2, &text, e)) {
+		sql_done(q);
+		return -1;
+	}
+	*ok_ms = rc ? sqlite3_column_int64(q, 0) : 0;
+	*failed_ms = rc ? sqlite3_column_int64(q, 1) : 0;
+	sql_done(q);
+	if (error)
+		*error = text;
+	else
+		free(text);
+	return 0;
+}
+
+static int read_counter(struct store *s, const char *name, int64_t *out, struct err *e)
+{
+	sqlite3_stmt *q = sql_query(s, e, "SELECT value FROM counter WHERE name = ?", "t", name);
+	int rc = q ? sql_step(s, q, e) : -1;
+
+	if (rc < 0)
+		return -1;
+	*out = rc ? sqlite3_column_int64(q, 0) : 0;
+	sql_done(q);
+	return 0;
+}
+
+int store_counter_add(struct store *s, const char *name, int64_t by, int64_t *out, struct err *e)
+{
+	int64_t value = 0;
+	int rc;
+
+	if (sql_begin(s, e))
+		return -1;
+	rc = sql_run(s, e, "INSERT INTO counter VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET value = value + excluded.value", "ti", name,
+		     by);
+	if (rc >= 0)
+		rc = read_counter(s, name, &value, e);
+	if (done(s, rc, e))
+		return -1;
+	if (out)
+		*out = value;
+	return 0;
+}
+
+int store_counter_set(struct store *s, const char *name, int64_t value, struct err *e)
+{
+	if (sql_begin(s, e))
+		return -1;
+	return done(s,
+		    sql_run(s, e, "INSERT INTO counter VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET value = excluded.value", "ti", name,
+			    value),
+		    e);
+}
+
+int store_counters(struct store *s, const char *prefix, struct kvs *out, struct err *e)
+{
+	sqlite3_stmt *q = sql_query(s, e,
+				    "SELECT name, CAST(value AS TEXT) FROM counter WHERE substr(name, 1, length(?1)) = ?1 ORDER BY name",
+				    "t", prefix);
+	size_t before = out->key.n;
+	int rc;
+
+	if (!q)
+		return -1;
+	while ((rc = sql_step(s, q, e)) == 1) {
+		if (kvs_add(out, (const char *)sqlite3_column_text(q, 0), (const char *)sqlite3_column_text(q, 1))) {
+			sql_done(q);
+			rc = err_nomem(e);
+			break;
+		}
+	}
+	if (rc == 0)
+		sql_done(q);
+	while (rc < 0 && out->key.n > before) {
+		free(out->key.v[--out->key.n]);
+		free(out->val.v[--out->val.n]);
+	}
+	return rc;
+}
+
+static int add_event(struct store *s, int64_t now_ms, const char *type, const char *node, const char *instance, const char *detail,
+		     struct err *e)
+{
+	if (sql_run(s, e, "INSERT INTO event(time_ms, type, node, instance, detail) VALUES(?, ?, ?, ?, ?)", "itttt", now_ms, type, node,
+		    instance, detail) < 0)
+		return -1;
+	return sql_run(s, e, "DELETE FROM event WHERE id <= ?", "i", (int64_t)sqlite3_last_insert_rowid(s->db) - EVENTS_KEPT);
+}
+
+int store_event(struct store *s, int64_t now_ms, const char *type, const char *node, const char *instance, const char *detail,
+		struct err *e)
+{
+	if (sql_begin(s, e))
+		return -1;
+	return done(s, add_event(s, now_ms, type, node, instance, detail, e), e);
+}
