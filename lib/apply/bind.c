@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bind.c - rows first, then Slurm. A machine whose node is not told is still known by its row, so clustermgtd tells it later. */
+#include "lib/apply/bind.h"
+
+#include "lib/apply/apply.h"
+#include "lib/apply/tell.h"
+#include "lib/aws/ec2.h"
+#include "lib/base/clock.h"
+#include "lib/base/err.h"
+#include "lib/base/log.h"
+#include "lib/state/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LEARN_FIRST_MS 200 /* EC2 needs some hundred milliseconds to show a new instance's address everywhere */
+#define LEARN_MAX_MS 2000
+
+int binds_add(struct binds *l, const char *node, const char *instance, const char *ip, const char *launch, const char *claim)
+{
+	struct bind *b;
+
+	if (mem_grow(&l->v, &l->cap, l->n + 1, sizeof *l->v) < 0)
+		return -1;
+	b = &l->v[l->n++];
+	*b = (struct bind){
+		.node = str_dup(node),
+		.instance = str_dup(instance),
+		.ip = str_dup(ip),
+		.launch = str_dup(launch),
+		.claim = str_dup(claim),
+	};
+	return b->node && b->instance && b->launch && (b->ip || !ip) && (b->claim || !claim) ? 0 : -1;
+}
+
+static void bind_free(struct bind *b)
+{
+	free(b->node);
+	free(b->instance);
+	free(b->ip);
+	free(b->launch);
+	free(b->claim);
+}
+
+void binds_clear(struct binds *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		bind_free(&l->v[i]);
+	free(l->v);
+	*l = (struct binds){0};
+}
+
+/* A machine of a shared pool may go to a node that another launch had claimed. */
+static int commit_one(struct world *w, const struct bind *b, struct err *e)
+{
+	if (str_eq(b->claim, b->launch))
+		return store_bind(w->store, b->node, b->launch, b->instance, b->ip, e);
+	if (b->claim && store_launch_release(w->store, b->claim, b->node, e) < 0)
+		return -1;
+	return store_adopt(w->store, b->node, b->launch, b->instance, b->ip, e);
+}
+
+int binds_commit(struct world *w, struct binds *l, struct strs *unwanted, struct err *e)
+{
+	size_t kept = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		struct bind *b = &l->v[i];
+		int bound = rc < 0 ? 1 : commit_one(w, b, e);
+
+		if (bound < 0)
+			rc = -1; /* the rest keeps its LAUNCHING rows: clustermgtd binds it */
+		if (bound != 0) {
+			l->v[kept++] = *b;
+			continue;
+		}
+		log_info("%s is no longer wanted by %s: returned", b->instance, b->node);
+		if (strs_add(unwanted, b->instance) < 0)
+			rc = err_nomem(e);
+		bind_free(b);
+	}
+	l->n = kept;
+	return rc;
+}
+
+static size_t missing_ids(const struct binds *l, const char **ids)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		if (!l->v[i].ip)
+			ids[n++] = l->v[i].instance;
+	}
+	return n;
+}
+
+static void learn(struct world *w, struct binds *l, const struct instances *got)
+{
+	struct err e = {""};
+
+	for (size_t i = 0; i < l->n; i++) {
+		struct bind *b = &l->v[i];
+		const struct instance *in = b->ip ? NULL : instances_find(got, b->instance);
+
+		if (!in || !in->private_ip || !(b->ip = str_dup(in->private_ip)))
+			continue;
+		if (store_bind(w->store, b->node, b->launch, b->instance, b->ip, &e) < 0)
+			log_warn("%s: %s", b->node, e.text);
+	}
+}
+
+/* One round; true if EC2 answered. */
+static bool ask(struct world *w, struct binds *l, const char **ids, size_t n, int64_t deadline)
+{
+	/* by filter, not by id list: an id that EC2 does not show yet must not spoil the others */
+	struct ec2_call *c = ec2_describe_by("instance-id", ids, n);
+	struct err e = {""};
+	bool ok = false;
+
+	if (c && ec2_perform_one(w->aws, c, deadline, &e) == 0) {
+		learn(w, l, ec2_describe_reply(c));
+		ok = true;
+	} else {
+		log_warn("addresses of %zu new machines: %s", n, c ? e.text : "out of memory");
+	}
+	ec2_call_destroy(c);
+	return ok;
+}
+
+void binds_learn_addresses(struct world *w, struct binds *l, int64_t deadline)
+{
+	const char **ids = calloc(l->n ? l->n : 1, sizeof *ids);
+	int64_t pause = LEARN_FIRST_MS;
+	size_t n;
+
+	while (ids && (n = missing_ids(l, ids)) > 0) {
+		if (apply_stop || clock_mono_ms() + pause >= deadline)
+			break;
+		clock_sleep_ms(pause);
+		pause = pause * 2 < LEARN_MAX_MS ? pause * 2 : LEARN_MAX_MS;
+		if (!ask(w, l, ids, n < 200 ? n : 200, deadline)) /* EC2 takes at most 200 values in a filter */
+			break;
+	}
+	free(ids);
+}
+
+/* Tell all untold binds of the launch of binds[first] in one update. */
+static int tell_launch(struct binds *l, size_t first, const char **names, const char **addrs, int64_t deadline, struct err *e)
+{
+	const char *launch = l->v[first].launch;
+	size_t n = 0;
+	int rc;
+
+	for (size_t i = first; i < l->n; i++) {
+		if (l->v[i].ip && !l->v[i].told && str_eq(l->v[i].launch, launch)) {
+			names[n] = l->v[i].node;
+			addrs[n++] = l->v[i].ip;
+			l->v[i].told = true;
+		}
+	}
+	rc = tell_machines(names, addrs, n, launch, deadline, e);
+	for (size_t i = first; rc < 0 && i < l->n; i++) {
+		if (str_eq(l->v[i].launch, launch))
+			l->v[i].told = false;
+	}
+	return rc;
+}
+
+size_t binds_tell(struct world *w, struct binds *l, int64_t deadline)
+{
+	const char **names = calloc(l->n ? l->n : 1, sizeof *names);
+	const char **addrs = calloc(l->n ? l->n : 1, sizeof *addrs);
+	struct err e = {""};
+	size_t untold = 0;
+
+	(void) w;
+	for (size_t i = 0; names && addrs && i < l->n; i++) {
+		if (!l->v[i].told && l->v[i].ip && tell_launch(l, i, names, addrs, deadline, &e) < 0) {
+			log_error("launch %s: %s", l->v[i].launch, e.text);
+			break; /* slurmctld is away or refuses us; clustermgtd goes on */
+		}
+	}
+	for (size_t i = 0; i < l->n; i++)
+		untold += !l->v[i].told;
+	free(names);
+	free(addrs);
+	return untold;
+}

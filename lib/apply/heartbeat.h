@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* heartbeat.h - is clustermgtd at work? Internal to lib/apply. */
+#ifndef SE_APPLY_HEARTBEAT_H
+#define SE_APPLY_HEARTBEAT_H
+
+#include <stdint.h>
+
+struct err;
+struct world;
+
+/* 0 if it finished a loop within HeartbeatLimit; else -1 with a sentence that says so and how to start it. */
+int heartbeat_check(struct world *w, int64_t deadline_mono_ms, struct err *e);
+
+#endif

@@ -1,0 +1,594 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* resume.c - ResumeProgram's work: observe, placeholder addresses, plan, launch, bind, tell, fail.
+ *
+ * Money is spent only behind a committed row; what the time limit, a signal or a lost answer leaves undone stays as rows for clustermgtd. A node
+ * is told DOWN only when EC2 gave a definite no.
+ */
+#include "lib/apply/apply.h"
+
+#include "lib/apply/bind.h"
+#include "lib/apply/heartbeat.h"
+#include "lib/apply/launch.h"
+#include "lib/apply/tell.h"
+#include "lib/aws/ec2.h"
+#include "lib/base/buf.h"
+#include "lib/base/clock.h"
+#include "lib/base/err.h"
+#include "lib/base/log.h"
+#include "lib/base/str.h"
+#include "lib/cluster/generation.h"
+#include "lib/cluster/settings.h"
+#include "lib/node/job.h"
+#include "lib/node/name.h"
+#include "lib/node/node.h"
+#include "lib/node/nodeset.h"
+#include "lib/plan/resume.h"
+#include "lib/slurmctl/slurmctl.h"
+#include "lib/state/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STEPS_MAX 16          /* launches side by side; aws keeps 8 in the air */
+#define YOUNG_MS 5000         /* a binding this young is not doubted: EC2 may not show the machine yet */
+#define PLACEHOLDER_MS 5000   /* patience with an absent slurmctld before launching */
+#define AFTER_LIMIT_MS 5000   /* for rows and Slurm once the time for EC2 is over */
+#define JOB_COMMENTS_MAX 50   /* a comment is one RPC a job */
+#define NO_OWNER SIZE_MAX
+
+struct run {
+	struct world *w;
+	const struct resume_request *request;
+	int64_t deadline;
+	struct nodeset *asked;     /* request->nodes */
+	size_t *owner;             /* for each asked node: index of the launching that claims it, or NO_OWNER */
+	struct strs live;
+	struct resume_input in;    /* the plan borrows it */
+	struct resume_plan *plan;
+	struct launching *launch;
+	size_t n_launch, cap_launch;
+	size_t left;               /* launches that stay open */
+	const char *raw;           /* EC2's own words for the last refusal, for job comments; borrowed from a call */
+};
+
+/* ---- observe: which nodes have a machine already */
+
+struct known {
+	struct bindings rows;      /* BOUND rows of asked nodes that must be looked at */
+	struct strs fresh;         /* asked nodes without machine and claim */
+};
+
+static int sort_row(struct run *r, struct known *k, const struct binding *b, struct nodeset *busy, int64_t now)
+{
+	struct binding *copy;
+
+	if (b->state == BINDING_FREE || !nodeset_has(r->asked, b->node))
+		return 0;
+	if (nodeset_add(busy, b->node) < 0)
+		return -1;
+	if (b->state == BINDING_LAUNCHING || now - b->since_ms < YOUNG_MS) {
+		log_info("%s: a launch for it is under way or just done; left alone", b->node);
+		return strs_add(&r->live, b->node);
+	}
+	copy = bindings_add(&k->rows);
+	if (!copy)
+		return -1;
+	*copy = (struct binding){.generation = b->generation, .state = b->state, .since_ms = b->since_ms};
+	copy->node = str_dup(b->node);
+	copy->launch = str_dup(b->launch);
+	copy->instance = str_dup(b->instance);
+	copy->ip = str_dup(b->ip);
+	return copy->node && copy->instance ? 0 : -1;
+}
+
+static int sort_nodes(struct run *r, struct known *k, const struct bindings *all)
+{
+	struct nodeset *busy = nodeset_create();
+	int64_t now = clock_wall_ms();
+	struct node_name at;
+	int rc = busy ? 0 : -1;
+
+	for (size_t i = 0; i < all->n && rc == 0; i++)
+		rc = sort_row(r, k, &all->v[i], busy, now);
+	for (size_t i = 0; i < r->request->nodes.n && rc == 0; i++) {
+		const char *name = r->request->nodes.v[i];
+
+		/* a name that is not ours gets no address of ours; the plan says what becomes of it */
+		if (!nodeset_has(busy, name) && node_name_resolve(r->w->gen, name, &at) == 0)
+			rc = strs_add(&k->fresh, name);
+	}
+	nodeset_destroy(busy);
+	return rc;
+}
+
+static void placeholder(struct run *r, const struct strs *names)
+{
+	int64_t until = clock_mono_ms() + PLACEHOLDER_MS;
+	struct err e = {""};
+
+	if (tell_no_machine((const char *const *) names->v, names->n, until < r->deadline ? until : r->deadline, &e) < 0)
+		log_warn("placeholder addresses: %s", e.text);
+}
+
+/* A bound node is resumed again: Slurm lost track (a crash) or its machine died unseen. */
+static int judge_bound(struct run *r, const struct instances *seen, const struct binding *b, struct strs *dead, struct binds *again)
+{
+	const struct instance *in = seen ? instances_find(seen, b->instance) : NULL;
+	struct err e = {""};
+
+	if (seen && (!in || (in->state != INSTANCE_PENDING && in->state != INSTANCE_RUNNING))) {
+		log_info("%s: its machine %s is gone; a new one is launched", b->node, b->instance);
+		if (store_free(r->w->store, b->node, b->generation, NULL, &e) < 0)
+			log_warn("%s: %s", b->node, e.text);
+		return strs_add(dead, b->node);
+	}
+	log_info("%s: machine %s is there; its address is written again", b->node, b->instance);
+	if (strs_add(&r->live, b->node) < 0)
+		return -1;
+	return b->ip && b->launch ? binds_add(again, b->node, b->instance, b->ip, b->launch, NULL) : 0;
+}
+
+static int judge_all(struct run *r, const struct instances *seen, const struct bindings *rows)
+{
+	struct strs dead = {0};
+	struct binds again = {0};
+	int rc = 0;
+
+	for (size_t i = 0; i < rows->n && rc == 0; i++)
+		rc = judge_bound(r, seen, &rows->v[i], &dead, &again);
+	placeholder(r, &dead);
+	binds_tell(r->w, &again, r->deadline);
+	strs_clear(&dead);
+	binds_clear(&again);
+	return rc;
+}
+
+static int check_bound(struct run *r, const struct bindings *rows)
+{
+	const char **ids = calloc(rows->n, sizeof *ids);
+	struct ec2_call *c = NULL;
+	struct err e = {""};
+	int rc = -1;
+
+	for (size_t i = 0; ids && i < rows->n; i++)
+		ids[i] = rows->v[i].instance;
+	/* by filter: an id that is long gone must not spoil the answer about the others */
+	if (ids)
+		c = ec2_describe_by("instance-id", ids, rows->n);
+	if (c) {
+		bool read = ec2_perform_one(r->w->aws, c, r->deadline, &e) == 0;
+
+		if (!read)
+			log_warn("machines of %zu nodes: %s", rows->n, e.text);
+		rc = judge_all(r, read ? ec2_describe_reply(c) : NULL, rows); /* unread is never "gone" */
+	}
+	ec2_call_destroy(c);
+	free(ids);
+	return rc;
+}
+
+static int observe(struct run *r, struct err *e)
+{
+	struct bindings all = {0};
+	struct known k = {{0}, {0}};
+	int rc;
+
+	if (store_bindings(r->w->store, &all, e) < 0)
+		return -1;
+	rc = sort_nodes(r, &k, &all);
+	if (rc == 0) {
+		placeholder(r, &k.fresh); /* before anything slow: slurmctld would look the names up, under its lock */
+		if (k.rows.n > 0)
+			rc = check_bound(r, &k.rows);
+	}
+	bindings_clear(&all);
+	bindings_clear(&k.rows);
+	strs_clear(&k.fresh);
+	return rc < 0 ? err_nomem(e) : 0;
+}
+
+/* ---- launch */
+
+/* A node goes from one of our launches to the next try: give the old claim back first. */
+static void release_old_claims(struct run *r, const struct strs *nodes)
+{
+	struct err e = {""};
+
+	for (size_t i = 0; i < nodes->n; i++) {
+		size_t at = nodeset_index(r->asked, nodes->v[i]);
+		struct launching *l;
+
+		if (at == SIZE_MAX || r->owner[at] == NO_OWNER)
+			continue;
+		l = &r->launch[r->owner[at]];
+		if (l->outcome == LAUNCHING_CAME && store_launch_release(r->w->store, l->row.id, nodes->v[i], &e) < 0)
+			log_warn("launch %s: %s", l->row.id, e.text);
+		r->owner[at] = NO_OWNER;
+	}
+}
+
+static int fill_row(struct run *r, struct launch *row, const struct resume_step *s)
+{
+	const struct gen_resource *res = &r->w->gen->resources[s->resource];
+	char id[21];
+
+	launching_new_id(id);
+	row->id = str_dup(id);
+	row->queue = str_dup(res->queue);
+	row->resource = str_dup(res->name);
+	row->min_count = s->min_count;
+	row->created_ms = clock_wall_ms();
+	row->pid = getpid();
+	if (!row->id || !row->queue || !row->resource || strs_copy(&row->nodes, s->nodes) < 0)
+		return -1;
+	return s->jobs ? strs_copy(&row->jobs, s->jobs) : 0;
+}
+
+static void own(struct run *r, const struct strs *nodes, size_t launching)
+{
+	for (size_t i = 0; i < nodes->n; i++) {
+		size_t at = nodeset_index(r->asked, nodes->v[i]);
+
+		if (at != SIZE_MAX)
+			r->owner[at] = launching;
+	}
+}
+
+/* Another process took some of the nodes between our look and our claim: the whole step is left, and what we had claimed is given back.
+ * clustermgtd fails the nodes that nobody launches. */
+static int claim(struct run *r, struct launching *l, struct err *e)
+{
+	struct strs taken = {0};
+	int rc = store_launch_claim(r->w->store, &l->row, &taken, e);
+
+	if (rc == 0 && taken.n > 0) {
+		char *text = strs_join(&taken, ",");
+
+		if (l->row.nodes.n > 0)
+			store_launch_done(r->w->store, l->row.id, NULL);
+		rc = err_set(e, "another process launches for %s", text ? text : "some of its nodes");
+		free(text);
+	}
+	strs_clear(&taken);
+	return rc;
+}
+
+/* Commit the row and build the call of one step; the launching is appended in any case. */
+static int prepare(struct run *r, const struct resume_step *s, struct err *e)
+{
+	struct launching *l;
+
+	if (mem_grow(&r->launch, &r->cap_launch, r->n_launch + 1, sizeof *r->launch) < 0)
+		return err_nomem(e);
+	l = &r->launch[r->n_launch++];
+	l->step = s->id;
+	release_old_claims(r, s->nodes);
+	if (fill_row(r, &l->row, s) < 0)
+		return err_nomem(e);
+	if (claim(r, l, e) < 0)
+		return -1;
+	own(r, &l->row.nodes, r->n_launch - 1);
+	if (launching_prepare(r->w, l, e) == 0)
+		return 0;
+	store_launch_done(r->w->store, l->row.id, NULL); /* never sent */
+	return -1;
+}
+
+static int answer(struct run *r, struct launching *l)
+{
+	launching_collect(r->w, l);
+	if (l->outcome == LAUNCHING_OPEN) {
+		r->left++;
+		return resume_plan_leave(r->plan, l->step);
+	}
+	if (l->outcome == LAUNCHING_REFUSED)
+		r->raw = l->call->error.message;
+	return resume_plan_answer(r->plan, l->step, launching_instances(l),
+				  l->outcome == LAUNCHING_REFUSED ? l->call->error.code : NULL);
+}
+
+static int perform(struct run *r, size_t first)
+{
+	struct ec2_call *calls[STEPS_MAX];
+	size_t n = 0;
+	int rc = 0;
+
+	for (size_t i = first; i < r->n_launch; i++) {
+		if (r->launch[i].call)
+			calls[n++] = r->launch[i].call;
+	}
+	ec2_perform(r->w->aws, calls, n, apply_stop ? 0 : r->deadline, NULL, NULL);
+	for (size_t i = first; i < r->n_launch && rc == 0; i++) {
+		if (r->launch[i].call)
+			rc = answer(r, &r->launch[i]);
+	}
+	return rc;
+}
+
+static int launch_round(struct run *r, const struct resume_step *steps, size_t n)
+{
+	size_t first = r->n_launch;
+	struct err e = {""};
+
+	for (size_t i = 0; i < n; i++) {
+		if (prepare(r, &steps[i], &e) == 0)
+			continue;
+		log_error("launch for %zu nodes of %s/%s: %s", steps[i].nodes->n, r->w->gen->resources[steps[i].resource].queue,
+			  r->w->gen->resources[steps[i].resource].name, e.text);
+		r->launch[r->n_launch - 1].outcome = LAUNCHING_OPEN;
+		if (resume_plan_leave(r->plan, steps[i].id) < 0)
+			return -1;
+	}
+	return perform(r, first);
+}
+
+static int launch_all(struct run *r, struct err *e)
+{
+	struct resume_step steps[STEPS_MAX];
+	size_t n;
+
+	while ((n = resume_plan_next(r->plan, steps, STEPS_MAX)) > 0) {
+		if (launch_round(r, steps, n) < 0)
+			return err_nomem(e);
+	}
+	return 0;
+}
+
+/* ---- after the last answer */
+
+static const struct launching *launching_of_step(const struct run *r, size_t step)
+{
+	for (size_t i = 0; i < r->n_launch; i++) {
+		if (r->launch[i].step == step)
+			return &r->launch[i];
+	}
+	return NULL;
+}
+
+static const char *claim_of(const struct run *r, const char *node)
+{
+	size_t at = nodeset_index(r->asked, node);
+	const struct launching *l = at == SIZE_MAX || r->owner[at] == NO_OWNER ? NULL : &r->launch[r->owner[at]];
+
+	return l && l->outcome == LAUNCHING_CAME ? l->row.id : NULL;
+}
+
+static int gather_binds(const struct run *r, const struct resume_result *res, struct binds *out)
+{
+	for (size_t i = 0; i < res->n_bind; i++) {
+		const struct launching *l = launching_of_step(r, res->bind[i].step);
+
+		if (l && binds_add(out, res->bind[i].node, res->bind[i].instance, res->bind[i].ip, l->row.id,
+				   claim_of(r, res->bind[i].node)) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void return_machines(struct run *r, const struct resume_result *res, const struct strs *unwanted)
+{
+	size_t n = res->n_surplus + unwanted->n;
+	const char **ids = calloc(n ? n : 1, sizeof *ids);
+	struct err e = {""};
+
+	if (!ids || n == 0) {
+		free(ids);
+		return;
+	}
+	for (size_t i = 0; i < res->n_surplus; i++)
+		ids[i] = res->surplus[i];
+	for (size_t i = 0; i < unwanted->n; i++)
+		ids[res->n_surplus + i] = unwanted->v[i];
+	log_info("returning %zu machines", n);
+	if (ec2_terminate_all(r->w->aws, ids, n, r->deadline + AFTER_LIMIT_MS, &e) < 0)
+		log_error("returning %zu machines: %s; clustermgtd ends them", n, e.text);
+	free(ids);
+}
+
+/* Rows whose every machine is bound and told, or returned, are done; the others stay for clustermgtd. */
+static void close_rows(struct run *r, const struct binds *b)
+{
+	struct err e = {""};
+
+	for (size_t i = 0; i < r->n_launch; i++) {
+		struct launching *l = &r->launch[i];
+		bool open = l->outcome != LAUNCHING_CAME;
+
+		for (size_t k = 0; k < b->n && !open; k++)
+			open = !b->v[k].told && str_eq(b->v[k].launch, l->row.id);
+		if (!open && store_launch_done(r->w->store, l->row.id, &e) < 0)
+			log_warn("launch %s: %s", l->row.id, e.text);
+	}
+}
+
+static int bind_all(struct run *r, const struct resume_result *res, struct err *e)
+{
+	struct binds b = {0};
+	struct strs unwanted = {0};
+	size_t untold;
+	int rc;
+
+	rc = gather_binds(r, res, &b) < 0 ? err_nomem(e) : binds_commit(r->w, &b, &unwanted, e);
+	binds_tell(r->w, &b, r->deadline + AFTER_LIMIT_MS); /* those with an address need not wait for the others */
+	binds_learn_addresses(r->w, &b, r->deadline);
+	untold = binds_tell(r->w, &b, r->deadline + AFTER_LIMIT_MS);
+	if (untold > 0)
+		log_warn("%zu nodes have a machine but not yet its address in Slurm; clustermgtd writes it", untold);
+	return_machines(r, res, &unwanted);
+	if (rc == 0)
+		close_rows(r, &b);
+	strs_clear(&unwanted);
+	binds_clear(&b);
+	return rc;
+}
+
+/* DOWN in one update for each code; a job that lost its nodes is requeued by Slurm at once. */
+static void fail_code(struct run *r, const struct resume_result *res, size_t first, const char **names, bool *done)
+{
+	const char *code = res->fail[first].code;
+	char *reason = str_fmt("(Code:%s)Failure when resuming nodes", code);
+	char *text;
+	struct err e = {""};
+	size_t n = 0;
+
+	for (size_t i = first; i < res->n_fail; i++) {
+		if (!done[i] && str_eq(res->fail[i].code, code)) {
+			names[n++] = res->fail[i].node;
+			done[i] = true;
+		}
+	}
+	text = nodeset_text_of(names, n);
+	log_warn("%zu nodes fail with %s: %s", n, code, text ? text : "");
+	apply_event(r->w, "nodes-failed", text, NULL, reason);
+	if (!reason || tell_state(names, n, slurmctl_state_down, reason, r->deadline + AFTER_LIMIT_MS, &e) < 0)
+		log_error("nodes that failed with %s: %s", code, reason ? e.text : "out of memory");
+	free(text);
+	free(reason);
+}
+
+static bool any_failed(const struct resume_job *j, const struct nodeset *failed)
+{
+	for (size_t i = 0; i < j->nodes.n; i++) {
+		if (nodeset_has(failed, j->nodes.v[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Where `scontrol show job` shows it: EC2's own words. */
+static void comment_jobs(struct run *r, const struct resume_result *res)
+{
+	char *text = str_fmt("slurm-ec2: %s%s%s", res->fail[0].code, r->raw ? ": " : "", r->raw ? r->raw : "");
+	struct nodeset *failed = nodeset_create();
+	struct err e = {""};
+	size_t sent = 0;
+
+	for (size_t i = 0; failed && i < res->n_fail; i++)
+		nodeset_add(failed, res->fail[i].node);
+	for (size_t i = 0; text && failed && i < r->request->n_jobs && sent < JOB_COMMENTS_MAX; i++) {
+		const struct resume_job *j = &r->request->jobs[i];
+
+		if (apply_stop || !any_failed(j, failed))
+			continue;
+		sent++;
+		if (slurmctl_job_comment(j->id, text, &e) < 0)
+			log_debug("job %lld: %s", (long long) j->id, e.text);
+	}
+	nodeset_destroy(failed);
+	free(text);
+}
+
+static void fail_nodes(struct run *r, const struct resume_result *res)
+{
+	const char **names = calloc(res->n_fail, sizeof *names);
+	bool *done = calloc(res->n_fail, sizeof *done);
+
+	for (size_t i = 0; names && done && i < res->n_fail; i++) {
+		if (!done[i])
+			fail_code(r, res, i, names, done);
+	}
+	free(names);
+	free(done);
+	comment_jobs(r, res);
+}
+
+static int finish(struct run *r, struct err *e)
+{
+	const struct resume_result *res = resume_plan_result(r->plan, e);
+	int rc;
+
+	if (!res)
+		return -1;
+	rc = bind_all(r, res, e);
+	if (res->n_fail > 0)
+		fail_nodes(r, res);
+	log_info("%zu nodes asked: %zu bound, %zu failed, %zu machines returned, %zu launches left open, %zu were live",
+		 r->request->nodes.n, res->n_bind, res->n_fail, res->n_surplus, r->left, r->live.n);
+	return rc;
+}
+
+/* ---- the whole */
+
+static int run_open(struct run *r, struct err *e)
+{
+	size_t n = r->request->nodes.n;
+
+	r->asked = nodeset_create();
+	r->owner = calloc(n ? n : 1, sizeof *r->owner);
+	if (!r->asked || !r->owner)
+		return err_nomem(e);
+	for (size_t i = 0; i < n; i++) {
+		if (nodeset_add(r->asked, r->request->nodes.v[i]) < 0)
+			return err_nomem(e);
+		r->owner[i] = NO_OWNER;
+	}
+	return 0;
+}
+
+static void run_close(struct run *r)
+{
+	resume_plan_destroy(r->plan);
+	for (size_t i = 0; i < r->n_launch; i++)
+		launching_clear(&r->launch[i]);
+	free(r->launch);
+	free(r->owner);
+	nodeset_destroy(r->asked);
+	strs_clear(&r->live);
+}
+
+static int run_plan(struct run *r, struct err *e)
+{
+	r->in = (struct resume_input){
+		.gen = r->w->gen,
+		.request = r->request,
+		.live = &r->live,
+		.strategy = r->w->gen->scaling,
+		.batch_max = (size_t) r->w->settings->launch_batch,
+	};
+	r->plan = resume_plan_create(&r->in, e);
+	if (!r->plan || launch_all(r, e) < 0)
+		return -1;
+	return finish(r, e);
+}
+
+static int down_all(const struct resume_request *q, const char *why, int64_t deadline, struct err *e)
+{
+	return tell_state((const char *const *) q->nodes.v, q->nodes.n, slurmctl_state_down, why, deadline, e);
+}
+
+static int refuse(struct world *w, const struct resume_request *q, int64_t deadline, const struct err *why)
+{
+	struct err e = {""};
+
+	apply_event(w, "resume-refused", NULL, NULL, why->text);
+	if (tell_no_machine((const char *const *) q->nodes.v, q->nodes.n, deadline, &e) < 0 ||
+	    down_all(q, why->text, deadline, &e) < 0)
+		log_error("%s", e.text);
+	return -1;
+}
+
+int apply_resume(struct world *w, const struct resume_request *q, int64_t deadline, struct err *e)
+{
+	struct run r = {.w = w, .request = q, .deadline = deadline};
+	int rc;
+
+	if (q->nodes.n == 0)
+		return 0;
+	if (heartbeat_check(w, deadline, e) < 0)
+		return refuse(w, q, deadline + AFTER_LIMIT_MS, e);
+	rc = run_open(&r, e);
+	if (rc == 0)
+		rc = observe(&r, e);
+	if (rc == 0)
+		rc = run_plan(&r, e);
+	run_close(&r);
+	return rc;
+}
+
+int apply_fail_nodes(const char *conf, const struct resume_request *q, const char *why, struct err *e)
+{
+	if (slurmctl_open(conf ? conf : "/etc/slurm/slurm.conf", e) < 0)
+		return -1;
+	return down_all(q, why, clock_mono_ms() + AFTER_LIMIT_MS, e);
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* suspend.c - SuspendProgram's and ResumeFailProgram's work: end the machines of some nodes. Idempotent.
+ *
+ * Order: event, TerminateInstances by id, placeholder in Slurm, row to free. A kill in between leaves a row that names a machine, which
+ * the next run of any program finds. When EC2 cannot be reached the row is freed all the same: the machine then belongs to no node, the next
+ * life of the node gets a new one, and clustermgtd ends it as an orphan by its tag.
+ */
+#include "lib/apply/apply.h"
+
+#include "lib/apply/launch.h"
+#include "lib/apply/tell.h"
+#include "lib/aws/ec2.h"
+#include "lib/base/err.h"
+#include "lib/base/log.h"
+#include "lib/base/str.h"
+#include "lib/cluster/generation.h"
+#include "lib/node/binding.h"
+#include "lib/node/extra.h"
+#include "lib/node/name.h"
+#include "lib/node/node.h"
+#include "lib/node/nodeset.h"
+#include "lib/slurmctl/slurmctl.h"
+#include "lib/state/store.h"
+
+#include <stdlib.h>
+
+#define AFTER_LIMIT_MS 5000 /* for Slurm once the time for EC2 is over */
+#define SINGLE_LOADS_MAX 20 /* above it, one read of the whole table is cheaper */
+
+struct run {
+	struct world *w;
+	int64_t deadline;
+	struct nodeset *asked;
+	struct nodeset *ours;   /* asked nodes that the cluster has, or that have a row */
+	struct bindings rows;   /* of asked nodes, not FREE */
+	struct nodeset *rowed;  /* their names */
+	struct strs ids;        /* machines to end */
+};
+
+static int keep_row(struct run *r, const struct binding *b)
+{
+	struct binding *copy;
+
+	if (b->state == BINDING_FREE || !nodeset_has(r->asked, b->node))
+		return 0;
+	copy = bindings_add(&r->rows);
+	if (!copy)
+		return -1;
+	*copy = (struct binding){.generation = b->generation, .state = b->state, .node = str_dup(b->node)};
+	if (!copy->node || nodeset_add(r->rowed, b->node) < 0)
+		return -1;
+	return b->state == BINDING_BOUND && b->instance ? strs_add(&r->ids, b->instance) : 0;
+}
+
+static int read_rows(struct run *r, struct err *e)
+{
+	struct bindings all = {0};
+	int rc = store_bindings(r->w->store, &all, e);
+
+	for (size_t i = 0; i < all.n && rc == 0; i++)
+		rc = keep_row(r, &all.v[i]) < 0 ? err_nomem(e) : 0;
+	bindings_clear(&all);
+	return rc;
+}
+
+/* ---- nodes without a row: the state file was lost, or they never had a machine. Slurm and EC2 still know. */
+
+static int load_nodes(const struct strs *names, struct nodes *out, struct err *e)
+{
+	if (names->n > SINGLE_LOADS_MAX)
+		return slurmctl_nodes(out, e);
+	for (size_t i = 0; i < names->n; i++) {
+		if (slurmctl_node(names->v[i], out, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static bool same_machine(const struct run *r, const struct instance *in, const struct node *n, const char *launch)
+{
+	return str_eq(in->cluster, r->w->gen->uuid) && str_eq(in->launch, launch) && str_eq(in->private_ip, n->addr) &&
+	       instance_alive(in->state);
+}
+
+static int match(struct run *r, const struct nodes *nodes, const struct nodeset *names, const struct instances *seen)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < nodes->n; i++) {
+		const struct node *n = &nodes->v[i];
+		char *launch = nodeset_has(names, n->name) && node_has_addr(n) ? extra_launch(n->extra) : NULL;
+
+		for (size_t k = 0; launch && k < seen->n && rc == 0; k++) {
+			if (same_machine(r, &seen->v[k], n, launch))
+				rc = strs_add(&r->ids, seen->v[k].id);
+		}
+		free(launch);
+	}
+	return rc;
+}
+
+/* Addresses of the named nodes that look like a machine's. */
+static size_t addresses(const struct nodes *nodes, const struct nodeset *names, const char **out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < nodes->n; i++) {
+		if (nodeset_has(names, nodes->v[i].name) && node_has_addr(&nodes->v[i]))
+			out[n++] = nodes->v[i].addr;
+	}
+	return n;
+}
+
+static int ask_ec2(struct run *r, const struct nodes *nodes, const struct nodeset *names, struct err *e)
+{
+	const char **addrs = calloc(nodes->n ? nodes->n : 1, sizeof *addrs);
+	size_t n = addrs ? addresses(nodes, names, addrs) : 0;
+	struct ec2_call *c = NULL;
+	int rc = addrs ? 0 : err_nomem(e);
+
+	if (n > 0) {
+		log_info("%zu nodes have an address but no row; asking EC2", n);
+		/* a filter takes 200 values; beyond that all machines of the cluster are read */
+		c = n <= 200 ? ec2_describe_by("private-ip-address", addrs, n) : ec2_describe_cluster(r->w->gen->uuid);
+		rc = c ? ec2_perform_one(r->w->aws, c, r->deadline, e) : err_nomem(e);
+		if (rc == 0)
+			rc = match(r, nodes, names, ec2_describe_reply(c)) < 0 ? err_nomem(e) : 0;
+	}
+	ec2_call_destroy(c);
+	free(addrs);
+	return rc;
+}
+
+static int find_rowless(struct run *r, struct err *e)
+{
+	struct nodeset *names = nodeset_create();
+	struct strs list = {0};
+	struct nodes nodes = {0};
+	int rc = names ? 0 : err_nomem(e);
+
+	for (size_t i = 0; i < nodeset_count(r->ours) && rc == 0; i++) {
+		const char *name = nodeset_get(r->ours, i);
+
+		/* a LAUNCHING row has no machine we could name: its launcher ends it when the answer comes */
+		if (!nodeset_has(r->rowed, name) && (nodeset_add(names, name) < 0 || strs_add(&list, name) < 0))
+			rc = err_nomem(e);
+	}
+	if (rc == 0 && list.n > 0)
+		rc = load_nodes(&list, &nodes, e);
+	if (rc == 0 && list.n > 0)
+		rc = ask_ec2(r, &nodes, names, e);
+	nodes_clear(&nodes);
+	strs_clear(&list);
+	nodeset_destroy(names);
+	return rc;
+}
+
+/* ---- effects */
+
+/* Claims without a machine: from now on store_bind refuses the launch that works for them. */
+static int free_rows(struct run *r, enum binding_state state, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < r->rows.n; i++) {
+		const struct binding *b = &r->rows.v[i];
+
+		if (b->state == state && store_free(r->w->store, b->node, b->generation, NULL, e) < 0)
+			rc = -1;
+	}
+	return rc;
+}
+
+static int terminate(struct run *r, struct err *e)
+{
+	char *text;
+
+	if (r->ids.n == 0)
+		return 0;
+	text = strs_join(&r->ids, ",");
+	log_info("terminating %zu machines: %s", r->ids.n, text ? text : "");
+	apply_event(r->w, "terminate", NULL, text, "suspended");
+	free(text);
+	if (ec2_terminate_all(r->w->aws, (const char *const *) r->ids.v, r->ids.n, r->deadline, e) == 0)
+		return 0;
+	return err_prefix(e, "%zu machines are left to clustermgtd", r->ids.n);
+}
+
+static int clear_in_slurm(struct run *r, struct err *e)
+{
+	size_t n = nodeset_count(r->ours);
+	const char **names = calloc(n ? n : 1, sizeof *names);
+	int rc;
+
+	if (!names)
+		return err_nomem(e);
+	for (size_t i = 0; i < n; i++)
+		names[i] = nodeset_get(r->ours, i);
+	rc = tell_no_machine(names, n, r->deadline + AFTER_LIMIT_MS, e);
+	free(names);
+	return rc;
+}
+
+/* Each step is tried whatever became of the one before; the first trouble is the one told. */
+static int act(struct run *r, struct err *e)
+{
+	struct err more = {""};
+	int rc;
+
+	rc = free_rows(r, BINDING_LAUNCHING, e);
+	if (find_rowless(r, rc < 0 ? &more : e) < 0)
+		rc = -1;
+	if (terminate(r, rc < 0 ? &more : e) < 0)
+		rc = -1;
+	if (clear_in_slurm(r, rc < 0 ? &more : e) < 0)
+		rc = -1;
+	if (free_rows(r, BINDING_BOUND, rc < 0 ? &more : e) < 0)
+		rc = -1;
+	if (more.text[0])
+		log_warn("%s", more.text);
+	return rc;
+}
+
+static void run_close(struct run *r)
+{
+	nodeset_destroy(r->asked);
+	nodeset_destroy(r->rowed);
+	nodeset_destroy(r->ours);
+	bindings_clear(&r->rows);
+	strs_clear(&r->ids);
+}
+
+/* Slurm may ask for nodes of a generation that is gone; only what is ours by name or by row is touched. */
+static int sort_ours(struct run *r, struct err *e)
+{
+	struct node_name at;
+
+	for (size_t i = 0; i < nodeset_count(r->asked); i++) {
+		const char *name = nodeset_get(r->asked, i);
+
+		if (!nodeset_has(r->rowed, name) && node_name_resolve_any(r->w->gen, name, &at) < 0)
+			log_warn("%s is not a node of this cluster: left alone", name);
+		else if (nodeset_add(r->ours, name) < 0)
+			return err_nomem(e);
+	}
+	return 0;
+}
+
+static int run_open(struct run *r, const char *const *nodes, size_t n, struct err *e)
+{
+	r->asked = nodeset_create();
+	r->rowed = nodeset_create();
+	r->ours = nodeset_create();
+	if (!r->asked || !r->rowed || !r->ours)
+		return err_nomem(e);
+	for (size_t i = 0; i < n; i++) {
+		if (nodeset_add(r->asked, nodes[i]) < 0)
+			return err_nomem(e);
+	}
+	return read_rows(r, e) < 0 ? -1 : sort_ours(r, e);
+}
+
+int apply_suspend(struct world *w, const char *const *nodes, size_t n, int64_t deadline, struct err *e)
+{
+	struct run r = {.w = w, .deadline = deadline};
+	int rc = run_open(&r, nodes, n, e);
+
+	if (rc == 0)
+		rc = act(&r, e);
+	log_info("%zu nodes asked: %zu machines ended", n, rc == 0 ? r.ids.n : 0);
+	run_close(&r);
+	return rc;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* tell.c - node updates as this room needs them. A slurmctld that restarts is away for some seconds; its nodes must still hear of
+ * their machines, so an update waits for it as long as the caller has time. */
+#include "lib/apply/tell.h"
+
+#include "lib/apply/apply.h"
+#include "lib/base/clock.h"
+#include "lib/base/err.h"
+#include "lib/node/extra.h"
+#include "lib/node/node.h"
+#include "lib/slurmctl/slurmctl.h"
+
+#include <stdlib.h>
+
+#define RETRY_MS 500 /* between two tries while slurmctld is away */
+
+int tell_update(const struct node_update *u, int64_t deadline, struct err *e)
+{
+	if (u->n == 0)
+		return 0;
+	for (;;) {
+		if (slurmctl_update_nodes(u, e) == 0)
+			return 0;
+		if (slurmctl_ping(NULL) == 0) /* it is there: what it said is final */
+			return slurmctl_update_nodes(u, e);
+		if (apply_stop || clock_mono_ms() + RETRY_MS >= deadline)
+			return -1;
+		clock_sleep_ms(RETRY_MS);
+	}
+}
+
+int tell_no_machine(const char *const *names, size_t n, int64_t deadline, struct err *e)
+{
+	const char **addrs = calloc(n ? n : 1, sizeof *addrs);
+	struct node_update u = {.names = names, .addrs = addrs, .n = n, .extra = ""};
+	int rc;
+
+	if (!addrs)
+		return err_nomem(e);
+	for (size_t i = 0; i < n; i++)
+		addrs[i] = NODE_ADDR_PLACEHOLDER;
+	rc = tell_update(&u, deadline, e);
+	free(addrs);
+	return rc;
+}
+
+int tell_machines(const char *const *names, const char *const *addrs, size_t n, const char *launch, int64_t deadline, struct err *e)
+{
+	char *extra = extra_format(launch);
+	struct node_update u = {.names = names, .addrs = addrs, .n = n, .extra = extra};
+	int rc;
+
+	if (!extra)
+		return err_nomem(e);
+	rc = tell_update(&u, deadline, e);
+	free(extra);
+	return rc;
+}
+
+int tell_state(const char *const *names, size_t n, uint32_t state, const char *reason, int64_t deadline, struct err *e)
+{
+	struct node_update u = {.names = names, .n = n, .state = state, .reason = reason};
+
+	return tell_update(&u, deadline, e);
+}

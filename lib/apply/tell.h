@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* tell.h - what this room tells slurmctld about nodes, with patience while slurmctld is away. Internal to lib/apply. */
+#ifndef SE_APPLY_TELL_H
+#define SE_APPLY_TELL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct node_update;
+
+/* Send u. While slurmctld does not answer, try again until deadline_mono_ms (or apply_stop); a refusal is final at once. */
+int tell_update(const struct node_update *u, int64_t deadline_mono_ms, struct err *e);
+/* Placeholder address and no launch id: the node has no machine. */
+int tell_no_machine(const char *const *names, size_t n, int64_t deadline_mono_ms, struct err *e);
+/* Address of each node and the launch they all come from. */
+int tell_machines(const char *const *names, const char *const *addrs, size_t n, const char *launch, int64_t deadline_mono_ms,
+		  struct err *e);
+/* A state with a reason. */
+int tell_state(const char *const *names, size_t n, uint32_t state, const char *reason, int64_t deadline_mono_ms, struct err *e);
+
+#endif

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* world.c - what a program opens at its start: identity, log, settings, generation, state, aws, libslurm. */
+#include "lib/apply/apply.h"
+
+#include "lib/aws/aws.h"
+#include "lib/base/err.h"
+#include "lib/base/log.h"
+#include "lib/base/num.h"
+#include "lib/base/problem.h"
+#include "lib/base/proc.h"
+#include "lib/base/str.h"
+#include "lib/base/user.h"
+#include "lib/cluster/generation.h"
+#include "lib/cluster/load.h"
+#include "lib/cluster/settings.h"
+#include "lib/slurmctl/slurmctl.h"
+#include "lib/state/store.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+volatile sig_atomic_t apply_stop;
+
+static void on_stop(int sig)
+{
+	(void) sig;
+	apply_stop = 1;
+}
+
+void apply_catch_signals(void)
+{
+	struct sigaction a = {.sa_handler = on_stop}; /* no SA_RESTART: a wait ends at once */
+
+	sigemptyset(&a.sa_mask);
+	sigaction(SIGTERM, &a, NULL);
+	sigaction(SIGINT, &a, NULL);
+}
+
+static int open_log(const char *ident, bool foreground, enum log_level level, struct err *e)
+{
+	char path[PATH_MAX];
+
+	if (foreground)
+		return log_open(ident, NULL, level, e);
+	snprintf(path, sizeof path, "%s/%s.log", PKGLOGDIR, ident);
+	return log_open(ident, path, level, e);
+}
+
+int world_begin(const char *ident, bool foreground, struct err *e)
+{
+	struct err log_err = {""};
+	int rc;
+
+	proc_sane();
+	/* before the log: a file that root made could not be appended to by SlurmUser later */
+	rc = user_drop(SLURM_USER, e);
+	if (open_log(ident, foreground, LOG_INFO_LEVEL, &log_err) < 0)
+		log_warn("%s", log_err.text);
+	return rc;
+}
+
+/* The first error of a list as one sentence; all of them go to the log. */
+static int problems_to_err(const struct problems *p, struct err *e)
+{
+	bool first = true;
+
+	for (size_t i = 0; i < p->n; i++) {
+		const struct problem *q = &p->v[i];
+
+		if (q->level == PROBLEM_WARNING) {
+			log_warn("%s:%d: %s", q->file ? q->file : SETTINGS_PATH, q->line, q->text);
+			continue;
+		}
+		if (!first)
+			log_error("%s:%d: %s", q->file ? q->file : SETTINGS_PATH, q->line, q->text);
+		else
+			err_set(e, "%s:%d: %s", q->file ? q->file : SETTINGS_PATH, q->line, q->text);
+		first = false;
+	}
+	return first ? err_nomem(e) : -1;
+}
+
+static int open_settings(struct world *w, struct err *e)
+{
+	struct problems p = {0};
+	int rc = 0;
+
+	w->settings = settings_load(SETTINGS_PATH, &p);
+	if (!w->settings)
+		rc = problems_to_err(&p, e);
+	else if (p.n > 0)
+		problems_to_err(&p, NULL);
+	problems_clear(&p);
+	return rc;
+}
+
+static struct aws *open_aws(const struct settings *s, const struct generation *g, struct err *e)
+{
+	struct aws_config c = {
+		.region = g->region,
+		.endpoint = s->endpoint,
+		.profile = s->profile,
+		.credentials_file = s->credentials_file,
+		.config_file = s->config_file,
+		.imds_endpoint = s->imds_endpoint,
+		.proxy = s->proxy,
+		.ca_bundle = s->ca_bundle,
+	};
+
+	return aws_create(&c, e);
+}
+
+static void note_store_file(struct world *w)
+{
+	struct stat st;
+
+	if (stat(STORE_PATH, &st) == 0) {
+		w->store_dev = st.st_dev;
+		w->store_ino = st.st_ino;
+	}
+}
+
+static int open_store(struct world *w, struct err *e)
+{
+	struct err note = {""};
+
+	w->store = store_open(STORE_PATH, &note, e);
+	if (note.text[0])
+		log_warn("%s", note.text);
+	if (!w->store)
+		return -1;
+	note_store_file(w);
+	return 0;
+}
+
+static const char *conf_being_read; /* not NULL while slurm_init() runs */
+
+/* libslurm ends the process on a slurm.conf it does not like; without this the log would just stop. */
+static void explain_exit(void)
+{
+	if (conf_being_read)
+		log_error("libslurm refused %s and ended this process; `scontrol show config` as SlurmUser tells why",
+			  conf_being_read);
+}
+
+static int open_slurm(const char *conf, struct err *e)
+{
+	static bool registered;
+	int rc;
+
+	if (!registered)
+		registered = atexit(explain_exit) == 0;
+	conf_being_read = conf;
+	rc = slurmctl_open(conf, e);
+	conf_being_read = NULL;
+	return rc;
+}
+
+static int open_common(struct world *w, struct err *e)
+{
+	w->gen = generation_load(APPLIED_DIR, e);
+	if (!w->gen)
+		return -1;
+	w->aws = open_aws(w->settings, w->gen, e);
+	if (!w->aws)
+		return -1;
+	return open_slurm(w->settings->slurm_conf, e);
+}
+
+int world_open(struct world *w, const char *ident, bool foreground, struct err *e)
+{
+	enum log_level level = LOG_INFO_LEVEL;
+	struct err log_err = {""};
+
+	*w = (struct world){0};
+	if (open_settings(w, e) < 0)
+		goto fail;
+	log_level_parse(w->settings->log_level, &level);
+	if (level != LOG_INFO_LEVEL && open_log(ident, foreground, level, &log_err) < 0)
+		log_warn("%s", log_err.text);
+	if (open_store(w, e) < 0 || open_common(w, e) < 0)
+		goto fail;
+	return 0;
+fail:
+	world_close(w);
+	return -1;
+}
+
+int world_open_readonly(struct world *w, struct err *e)
+{
+	struct err none = {""};
+
+	*w = (struct world){0};
+	if (open_settings(w, e) < 0 || open_common(w, e) < 0) {
+		world_close(w);
+		return -1;
+	}
+	w->store = store_open_readonly(STORE_PATH, &none);
+	if (!w->store)
+		log_info("%s", none.text);
+	return 0;
+}
+
+static int refresh_store(struct world *w, struct err *e)
+{
+	struct stat st;
+	struct store *old = w->store;
+
+	if (stat(STORE_PATH, &st) == 0 && st.st_dev == w->store_dev && st.st_ino == w->store_ino)
+		return 0;
+	log_warn("%s was deleted or replaced; opening it anew, rows are rebuilt from Slurm and EC2", STORE_PATH);
+	if (open_store(w, e) < 0) {
+		w->store = old;
+		return -1;
+	}
+	store_close(old);
+	return 1;
+}
+
+/* Number of the generation that "current" points to, -1 if it cannot be told. */
+static int64_t current_number(void)
+{
+	char target[PATH_MAX];
+	ssize_t n = readlink(APPLIED_DIR "/current", target, sizeof target - 1);
+	const char *base;
+	int64_t number;
+
+	if (n <= 0)
+		return -1;
+	target[n] = 0;
+	base = strrchr(target, '/') ? strrchr(target, '/') + 1 : target;
+	return num_i64(base, 0, INT64_MAX, &number, NULL) < 0 ? -1 : number;
+}
+
+static int refresh_generation(struct world *w, struct err *e)
+{
+	struct generation *g;
+	struct aws *aws = NULL;
+
+	if (current_number() == w->gen->number)
+		return 0;
+	g = generation_load(APPLIED_DIR, e);
+	if (!g)
+		return -1;
+	if (!str_eq(g->region, w->gen->region) && !(aws = open_aws(w->settings, g, e))) {
+		generation_destroy(g);
+		return -1;
+	}
+	if (aws) {
+		aws_destroy(w->aws);
+		w->aws = aws;
+	}
+	log_info("now working with generation %lld (before: %lld)", (long long) g->number, (long long) w->gen->number);
+	generation_destroy(w->gen);
+	w->gen = g;
+	return 1;
+}
+
+int world_refresh(struct world *w, struct err *e)
+{
+	int store = refresh_store(w, e);
+	int gen = store < 0 ? -1 : refresh_generation(w, e);
+
+	return gen < 0 ? -1 : store || gen;
+}
+
+void world_close(struct world *w)
+{
+	store_close(w->store);
+	aws_destroy(w->aws);
+	generation_destroy(w->gen);
+	settings_destroy(w->settings);
+	*w = (struct world){0};
+}
