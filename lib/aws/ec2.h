@@ -52,6 +52,7 @@ struct ec2_run {
 	const char *user_data;     /* raw text; base64 is ours. NULL = the template's */
 	const char *subnet_id;     /* NULL = the template's */
 	const struct kvs *tags;    /* added to the template's, on instance and volume */
+	bool dry_run;              /* EC2 only says whether it would: error code DryRunOperation = yes */
 };
 struct ec2_call *ec2_run_instances(const struct ec2_run *r); /* NULL on no memory */
 /* The same call from the stored body of an open launch row. */

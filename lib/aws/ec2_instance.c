@@ -312,6 +312,8 @@ struct ec2_call *ec2_run_instances(const struct ec2_run *r)
 		query_i64(&b, r->template_version, "LaunchTemplate.Version");
 	query_i64(&b, r->min_count, "MinCount");
 	query_i64(&b, r->max_count, "MaxCount");
+	if (r->dry_run)
+		query_bool(&b, true, "DryRun");
 	query_str(&b, r->subnet_id, "SubnetId");
 	query_tag_spec(&b, r->tags, "", 1, "instance");
 	query_tag_spec(&b, r->tags, "", 2, "volume");

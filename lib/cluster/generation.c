@@ -31,6 +31,7 @@ static void resource_free(struct gen_resource *r)
 	strs_clear(&r->instance_types);
 	strs_clear(&r->subnet_ids);
 	free(r->template_id);
+	free(r->template_hash);
 	free(r->placement_group);
 }
 
@@ -174,6 +175,7 @@ static const struct member resource_members[] = {
 	R("capacity", CAPACITY, capacity, false),
 	R("template_id", TEXT, template_id, false),
 	R("template_version", NUMBER, template_version, false),
+	R("template_hash", TEXT, template_hash, false),
 	R("placement_group", TEXT, placement_group, false),
 	R("placement_managed", BOOL, placement_managed, false),
 	R("single", BOOL, single, false),

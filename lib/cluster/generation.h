@@ -26,6 +26,7 @@ struct gen_resource {
 	enum capacity_type capacity;
 	char *template_id;         /* lt-... */
 	int64_t template_version;
+	char *template_hash;       /* of the content of that version: tells apply whether a new one is due */
 	char *placement_group;     /* name, NULL = none */
 	bool placement_managed;    /* ours to delete */
 	bool single;               /* one type and one subnet: RunInstances */

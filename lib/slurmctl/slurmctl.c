@@ -84,3 +84,11 @@ int slurmctl_ping(struct err *e)
 	return err_set(e, "slurmctld does not answer (is it running? is munge?): %s",
 		       errno ? slurm_strerror(errno) : "no answer");
 }
+
+int slurmctl_reconfigure(struct err *e)
+{
+	errno = 0;
+	if (slurm_reconfigure() == 0)
+		return 0;
+	return slurmctl_fail(e, "slurmctld does not take the new configuration");
+}

@@ -23,6 +23,8 @@ void slurmctl_close(void);
 const char *slurmctl_library_version(void);
 /* 0 if the primary answers. Not from a compute node (its SlurmUser is unknown there). */
 int slurmctl_ping(struct err *e);
+/* Make slurmctld read its files again (scontrol reconfigure). Not after nodes were added or removed: that ends a slurmctld of 22.05. */
+int slurmctl_reconfigure(struct err *e);
 
 /* All nodes the controller shows; nameless (hidden) records are skipped. */
 int slurmctl_nodes(struct nodes *out, struct err *e);
