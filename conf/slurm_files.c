@@ -5,6 +5,8 @@
  * SuspendTime stands at our partitions only. What the site says stays the site's: a key it has is left out here, and if its value cannot
  * work with ours the place is named.
  */
+#include "build_config.h"
+
 #include "conf/slurm_files.h"
 
 #include "conf/hardware.h"
