@@ -31,7 +31,7 @@ struct resume_step {
 	size_t id;                   /* give back to resume_plan_answer */
 	size_t resource;             /* index into gen->resources */
 	const struct strs *nodes;    /* nodes this call is for, in order; borrowed until the plan is destroyed */
-	int min_count;               /* all-or-nothing: = nodes->n; best-effort: 1 */
+	int min_count;               /* all-or-nothing: = nodes->n (1 if every job of the step needs one node); best-effort: 1 */
 	const struct strs *jobs;     /* job ids, for the row and the log */
 };
 
@@ -39,7 +39,7 @@ struct resume_bind {
 	const char *node;
 	const char *instance;        /* id */
 	const char *ip;              /* NULL = not known yet */
-	size_t step;                 /* the launch it came from */
+	size_t step;                 /* the launch it came from; the node may be of another step (its claim moves) */
 };
 
 struct resume_fail {
@@ -66,6 +66,9 @@ size_t resume_plan_next(struct resume_plan *p, struct resume_step *steps, size_t
 int resume_plan_answer(struct resume_plan *p, size_t step, const struct instances *got, const char *code);
 /* The step could not be tried (time limit, slurmctld gone): its nodes stay with the committed row and are neither bound nor failed. */
 int resume_plan_leave(struct resume_plan *p, size_t step);
+/* Someone else turned out to have a machine or a launch for this node (its claim was refused): it counts as served and is left alone. Before
+ * the answer to its step; if no node of a step is left, answer it with no instances and no code. */
+void resume_plan_taken(struct resume_plan *p, const char *node);
 /* After the last answer; borrowed until destroy. NULL with e on no memory. May be asked once. */
 const struct resume_result *resume_plan_result(struct resume_plan *p, struct err *e);
 
