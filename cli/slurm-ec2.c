@@ -12,6 +12,7 @@
 
 /* In the order of a first use; the help shows them so. */
 static const struct command *const commands[] = {
+	&cmd_check,
 	&cmd_version,
 };
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))

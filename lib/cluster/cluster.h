@@ -85,7 +85,9 @@ struct queue {
 	enum tri assign_public_ip;
 	struct placement_group placement;
 	char *instance_profile;          /* name or ARN, NULL = none */
+	struct place profile_at;
 	char *instance_role;
+	struct place role_at;
 	struct root_volume root_volume;
 	char *capacity_reservation_id;
 	char *capacity_reservation_group;

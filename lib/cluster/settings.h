@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct problems;
+
 #define SETTINGS_PATH PKGSYSCONFDIR "/settings.yaml"
 
 struct settings {
@@ -45,6 +47,8 @@ struct settings {
 
 /* All defaults. NULL on no memory. */
 struct settings *settings_create(void);
+/* From memory over the defaults; `path` is only for messages. NULL on error. Caller settings_destroy()s. */
+struct settings *settings_parse(const char *path, const char *text, size_t n, struct problems *p);
 void settings_destroy(struct settings *s); /* takes NULL */
 /* The documented example file: every key with its sentence, commented out at its default. */
 void settings_print_example(FILE *out);
