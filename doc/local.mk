@@ -1,2 +1,3 @@
 # doc
 dist_man_MANS += %D%/ec2local-machine.8
+dist_man_MANS += %D%/computemgtd.8

@@ -8,3 +8,4 @@ include tests/unit/state.mk
 include tests/unit/slurmctl.mk
 include tests/unit/conf.mk
 include tests/unit/ec2local.mk
+include tests/unit/computemgtd.mk
