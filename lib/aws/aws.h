@@ -42,15 +42,18 @@ struct aws_config {
 	const char *imds_endpoint;    /* http://169.254.169.254 */
 	const char *proxy;            /* for EC2, never for IMDS */
 	const char *ca_bundle;
-	/* true = the caller's environment counts too (AWS_ACCESS_KEY_ID ..., AWS_PROFILE, AWS_SHARED_CREDENTIALS_FILE, AWS_ENDPOINT_URL[_EC2],
-	 * AWS_CA_BUNDLE, HTTPS_PROXY, NO_PROXY): only in commands a person runs. */
+	/* true = the caller's environment counts too: only in commands a person runs. AWS_ACCESS_KEY_ID ..., AWS_PROFILE,
+	 * AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE come before the members above; AWS_REGION, AWS_ENDPOINT_URL[_EC2],
+	 * AWS_CA_BUNDLE, HTTPS_PROXY, NO_PROXY and the files in ~/.aws only fill what is NULL. */
 	bool person;
 };
 
 /* Credentials are fetched at the first call. Without credentials nothing is ever sent unsigned. */
 struct aws *aws_create(const struct aws_config *c, struct err *e);
 void aws_destroy(struct aws *a); /* takes NULL */
-/* HTTP requests sent so far, for logs and benchmarks. */
+/* The region in use, found if none was given (environment, config file, this instance); NULL with e if there is none. Borrowed. */
+const char *aws_region(struct aws *a, struct err *e);
+/* HTTP requests sent to EC2 so far, for logs and benchmarks. */
 uint64_t aws_call_count(const struct aws *a);
 
 #endif

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* connection.c - struct aws: configuration, keys and endpoint, found at the first request. The only reader of AWS's environment variables
+ * beside credentials.c, and only for commands a person runs.
+ */
+#include "lib/aws/connection.h"
+
+#include "lib/aws/http.h"
+#include "lib/aws/imds.h"
+#include "lib/aws/sigv4.h"
+#include "lib/base/buf.h"
+#include "lib/base/clock.h"
+#include "lib/base/err.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define REFRESH_BEFORE_MS (10 * 60 * 1000)  /* AWS hands out new role keys at least this long before the old ones end */
+#define REFRESH_AGAIN_MS (2 * 60 * 1000)    /* when the new keys are still the old ones */
+#define CONTENT_TYPE "application/x-www-form-urlencoded; charset=utf-8"
+
+/* --- configuration */
+static const char *environment(const struct aws_config *c, const char *name)
+{
+	const char *v = c->person ? getenv(name) : NULL;
+
+	return v && *v ? v : NULL;
+}
+
+static const char *first(const char *a, const char *b)
+{
+	return a ? a : b;
+}
+
+static bool is_true(const char *text)
+{
+	return text && !strcasecmp(text, "true");
+}
+
+static int copy(char **to, const char *from)
+{
+	*to = str_dup(from);
+	return from && !*to ? -1 : 0;
+}
+
+/* The shared files of a person: named, or below the home folder. */
+static char *shared_file(const struct aws_config *c, const char *variable, const char *given, const char *name)
+{
+	const char *path = first(environment(c, variable), given), *home = environment(c, "HOME");
+
+	if (!path && home)
+		return str_fmt("%s/.aws/%s", home, name);
+	return str_dup(path);
+}
+
+/* A person's own environment comes before the settings for keys: apply needs more rights than the daemons. */
+static int set_source(struct credential_source *s, const struct aws_config *c)
+{
+	s->environment = c->person;
+	s->no_imds = is_true(environment(c, "AWS_EC2_METADATA_DISABLED"));
+	s->credentials_file = shared_file(c, "AWS_SHARED_CREDENTIALS_FILE", c->credentials_file, "credentials");
+	s->config_file = shared_file(c, "AWS_CONFIG_FILE", c->config_file, "config");
+	return copy(&s->profile, first(environment(c, "AWS_PROFILE"), c->profile));
+}
+
+static int set_endpoint(struct aws *a, const struct aws_config *c)
+{
+	const char *url = c->endpoint;
+
+	if (!url && !is_true(environment(c, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS")))
+		url = first(environment(c, "AWS_ENDPOINT_URL_EC2"), environment(c, "AWS_ENDPOINT_URL"));
+	return copy(&a->endpoint_given, url);
+}
+
+static int set_config(struct aws *a, const struct aws_config *c)
+{
+	a->person = c->person;
+	if (copy(&a->region, first(c->region, first(environment(c, "AWS_REGION"), environment(c, "AWS_DEFAULT_REGION")))))
+		return -1;
+	if (copy(&a->proxy, c->proxy) || copy(&a->ca_bundle, first(c->ca_bundle, environment(c, "AWS_CA_BUNDLE"))))
+		return -1;
+	if (set_endpoint(a, c) || set_source(&a->source, c))
+		return -1;
+	a->imds = imds_create(c->imds_endpoint);
+	return a->imds ? 0 : -1;
+}
+
+struct aws *aws_create(const struct aws_config *c, struct err *e)
+{
+	struct aws *a = calloc(1, sizeof *a);
+
+	if (!a || set_config(a, c)) {
+		aws_destroy(a);
+		err_nomem(e);
+		return NULL;
+	}
+	bucket_init_all(a->bucket, clock_mono_ms());
+	return a;
+}
+
+void aws_destroy(struct aws *a)
+{
+	if (!a)
+		return;
+	http_destroy(a->http);
+	imds_destroy(a->imds);
+	endpoint_clear(&a->endpoint);
+	credentials_clear(&a->keys);
+	credential_source_clear(&a->source);
+	free(a->region);
+	free(a->endpoint_given);
+	free(a->proxy);
+	free(a->ca_bundle);
+	free(a);
+}
+
+uint64_t aws_call_count(const struct aws *a)
+{
+	return a->calls;
+}
+
+/* --- ready for a request */
+static int region_from_imds(struct aws *a, struct err *e)
+{
+	struct buf b = {0};
+	int rc = imds_get(a->imds, "meta-data/placement/region", &b, e);
+
+	if (rc > 0)
+		a->region = buf_take(&b);
+	buf_free(&b);
+	return a->region ? 0 : -1;
+}
+
+static int find_region(struct aws *a, struct err *e)
+{
+	struct err why = {0};
+	int rc;
+
+	if (a->region)
+		return 0;
+	rc = credentials_region(&a->source, &a->region, e);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (!a->source.no_imds && !region_from_imds(a, &why))
+		return 0;
+	return err_set(e, "no AWS region: give Region in cluster.yaml%s%s%s", a->person ? ", or set AWS_REGION" : "",
+		       why.text[0] ? "; " : "", why.text);
+}
+
+const char *aws_region(struct aws *a, struct err *e)
+{
+	return find_region(a, e) ? NULL : a->region;
+}
+
+static int find_endpoint(struct aws *a, struct err *e)
+{
+	if (a->endpoint.url)
+		return 0;
+	if (a->endpoint_given)
+		return endpoint_parse(a->endpoint_given, &a->endpoint, e);
+	return endpoint_of_region(a->region, &a->endpoint, e);
+}
+
+static int open_transport(struct aws *a, struct err *e)
+{
+	struct http_route route = {.proxy = a->proxy, .ca_bundle = a->ca_bundle, .tls = a->endpoint.tls};
+
+	if (a->http)
+		return 0;
+	if (!route.proxy && !a->person)
+		route.proxy = "";
+	a->http = http_create(&route, e);
+	return a->http ? 0 : -1;
+}
+
+static int64_t refresh_time(const struct credentials *c, int64_t now_ms)
+{
+	int64_t at = c->expires_ms - REFRESH_BEFORE_MS;
+
+	if (!c->expires_ms)
+		return INT64_MAX;
+	return at > now_ms + REFRESH_AGAIN_MS ? at : now_ms + REFRESH_AGAIN_MS;
+}
+
+static int load_keys(struct aws *a, struct err *e)
+{
+	struct credentials fresh = {0};
+	int64_t now_ms = clock_wall_ms();
+
+	if (credentials_load(&a->source, a->imds, &fresh, e)) {
+		/* The keys in hand outlive a metadata service that is slow to answer. */
+		if (!a->keys.access_key || (a->keys.expires_ms && now_ms >= a->keys.expires_ms))
+			return -1;
+		a->refresh_at_ms = now_ms + REFRESH_AGAIN_MS;
+		return 0;
+	}
+	credentials_clear(&a->keys);
+	a->keys = fresh;
+	a->refresh_at_ms = refresh_time(&fresh, now_ms);
+	return 0;
+}
+
+int connection_ready(struct aws *a, struct err *e)
+{
+	if (find_region(a, e) || find_endpoint(a, e) || open_transport(a, e))
+		return -1;
+	if (a->refresh_at_ms && clock_wall_ms() < a->refresh_at_ms)
+		return 0;
+	return load_keys(a, e);
+}
+
+bool connection_renew(struct aws *a)
+{
+	struct credentials fresh = {0};
+	bool other;
+
+	if (credentials_load(&a->source, a->imds, &fresh, NULL))
+		return false;
+	other = !credentials_equal(&fresh, &a->keys);
+	credentials_clear(&a->keys);
+	a->keys = fresh;
+	a->refresh_at_ms = refresh_time(&fresh, clock_wall_ms());
+	return other;
+}
+
+int connection_sign(struct aws *a, const char *body, size_t body_n, struct strs *headers)
+{
+	int64_t now_ms = clock_wall_ms() + a->skew_ms;
+	struct buf authorization = {0};
+	char date[17];
+	struct sigv4_header h[] = {
+		{"Host", a->endpoint.host},
+		{"Content-Type", CONTENT_TYPE},
+		{"X-Amz-Date", date},
+		{"X-Amz-Security-Token", a->keys.token},
+	};
+	struct sigv4_key key = {a->keys.access_key, a->keys.secret, a->region, "ec2"};
+	struct sigv4_request r = {.method = "POST", .path = "/", .headers = h, .n_headers = a->keys.token ? 4 : 3, .body = body,
+				  .body_n = body_n};
+	int rc = -1;
+
+	sigv4_date(now_ms, date);
+	if (!key.access_key || !key.secret || sigv4_authorize(&r, &key, now_ms, &authorization))
+		goto out;
+	for (size_t i = 0; i < r.n_headers; i++)
+		if (strs_addf(headers, "%s: %s", h[i].name, h[i].value))
+			goto out;
+	rc = strs_addf(headers, "Authorization: %s", buf_text(&authorization));
+out:
+	buf_free(&authorization);
+	return rc;
+}
+
+static void redact(char *text, const char *secret)
+{
+	size_t n = secret ? strlen(secret) : 0;
+
+	for (char *p = text; n > 4 && (p = strstr(p, secret)); p += 3) {
+		memmove(p + 3, p + n, strlen(p + n) + 1);
+		memcpy(p, "***", 3);
+	}
+}
+
+void connection_redact(const struct aws *a, char *text)
+{
+	redact(text, a->keys.secret);
+	redact(text, a->keys.token);
+}

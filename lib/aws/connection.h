@@ -1,0 +1,39 @@
+/* connection.h - what struct aws holds, and making it ready for a request. For lib/aws only. */
+#ifndef SE_AWS_CONNECTION_H
+#define SE_AWS_CONNECTION_H
+
+#include "lib/aws/aws.h"
+#include "lib/aws/bucket.h"
+#include "lib/aws/credentials.h"
+#include "lib/aws/endpoint.h"
+#include "lib/base/str.h"
+
+struct http;
+struct imds;
+
+struct aws {
+	char *region;              /* NULL until found */
+	char *endpoint_given;      /* NULL = the region's */
+	char *proxy, *ca_bundle;
+	bool person;
+	struct credential_source source;
+	struct credentials keys;
+	int64_t refresh_at_ms;     /* clock_wall_ms; 0 = no keys yet */
+	struct endpoint endpoint;  /* url NULL until first needed */
+	struct http *http;
+	struct imds *imds;
+	struct bucket bucket[BUCKET_KINDS];
+	int64_t skew_ms;           /* AWS's clock minus ours, as far as it ever mattered */
+	uint64_t calls;
+};
+
+/* Region, endpoint, transport and unexpired keys: all a request needs. */
+int connection_ready(struct aws *a, struct err *e);
+/* EC2 refused the keys: fetch them again. true = they are other ones, so a new try makes sense. */
+bool connection_renew(struct aws *a);
+/* The headers of one signed POST, and nothing unsigned ever: -1 on no memory. */
+int connection_sign(struct aws *a, const char *body, size_t body_n, struct strs *headers);
+/* Put *** in the place of our keys, should a message repeat them. */
+void connection_redact(const struct aws *a, char *text);
+
+#endif

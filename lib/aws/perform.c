@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* perform.c - carries EC2 calls out: many side by side, under the token buckets, retried with the same body until the deadline.
+ *
+ * The rule that everything here serves: a launch that may have happened is never reported as one that did not.
+ */
+#include "lib/aws/call.h"
+#include "lib/aws/connection.h"
+#include "lib/aws/http.h"
+#include "lib/aws/query.h"
+#include "lib/aws/reply.h"
+#include "lib/aws/retry.h"
+#include "lib/base/clock.h"
+#include "lib/base/err.h"
+
+#include <openssl/crypto.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PARALLEL 8           /* EC2 lets 5 launches through at once and 2 a second; more in flight only wait there */
+#define CONNECT_MS 5000
+#define MUTATING_MS 90000    /* longer than EC2 takes: a time-out leaves a launch nobody knows of */
+#define READING_MS 60000
+#define SKEW_LEAST_MS 2000   /* Date has whole seconds */
+
+enum phase { WAITING, ACTIVE, DONE };
+
+struct flight {
+	struct run *run;
+	struct ec2_call *call;
+	enum phase phase;
+	char *body;              /* of the page now asked for; NULL = the part's own */
+	size_t part;             /* 0 = call->body, then call->parts */
+	struct reply *reply;
+	int64_t not_before_ms;
+	int tries;               /* of this page */
+	int64_t skew_ms;         /* that the last try was signed with */
+	bool skew_tried, renewed;
+};
+
+struct run {
+	struct aws *a;
+	struct flight *flights;
+	size_t n, left, active;
+	int64_t deadline_ms;
+	void (*on_done)(struct ec2_call *, void *);
+	void *arg;
+	struct err refused;      /* why nothing can be sent at all: looked into once, it may cost seconds */
+};
+
+/* --- outcomes */
+static void set_error(struct aws_error *error, enum aws_class class, const char *code, const char *message)
+{
+	*error = (struct aws_error){.class = class};
+	snprintf(error->code, sizeof error->code, "%s", code);
+	snprintf(error->message, sizeof error->message, "%.*s", (int)sizeof error->message - 1, message);
+}
+
+/* After a try whose outcome is unknown, a later "not now" says nothing about it: the call keeps the error that says so. */
+static bool replaces(const struct ec2_call *c, const struct aws_error *new)
+{
+	if (!c->mutating || c->error.class != AWS_TRANSIENT || !strcmp(c->error.code, "ConnectFailure"))
+		return true;
+	return new->class != AWS_THROTTLE && new->class != AWS_CREDENTIALS && strcmp(new->code, "ConnectFailure");
+}
+
+static void note_error(struct flight *f, const struct aws_error *error)
+{
+	if (replaces(f->call, error))
+		f->call->error = *error;
+	connection_redact(f->run->a, f->call->error.message);
+}
+
+static void finish(struct flight *f)
+{
+	struct run *run = f->run;
+
+	f->phase = DONE;
+	reply_destroy(f->reply);
+	f->reply = NULL;
+	free(f->body);
+	f->body = NULL;
+	run->left--;
+	if (run->on_done)
+		run->on_done(f->call, run->arg);
+}
+
+static void finish_with(struct flight *f, enum aws_class class, const char *code, const char *message)
+{
+	struct aws_error error;
+
+	set_error(&error, class, code, message);
+	note_error(f, &error);
+	finish(f);
+}
+
+/* No time is left. A call that was tried keeps what its last try said. */
+static void finish_late(struct flight *f)
+{
+	if (f->call->error.class == AWS_OK)
+		finish_with(f, AWS_THROTTLE, "DeadlineReached", "no time was left to send it");
+	else
+		finish(f);
+}
+
+/* --- starting */
+static const char *body_of(const struct flight *f)
+{
+	if (f->body)
+		return f->body;
+	return f->part ? f->call->parts.v[f->part - 1] : f->call->body;
+}
+
+/* The bucket that counts instances, or BUCKET_KINDS. */
+static enum bucket_kind instance_bucket(enum bucket_kind requests)
+{
+	if (requests == BUCKET_RUN)
+		return BUCKET_RUN_INSTANCES;
+	return requests == BUCKET_TERMINATE ? BUCKET_TERMINATE_INSTANCES : BUCKET_KINDS;
+}
+
+static int64_t bucket_delay(const struct flight *f, int64_t now_ms)
+{
+	const struct bucket *b = f->run->a->bucket;
+	enum bucket_kind kind = call_bucket(f->call->action), instances = instance_bucket(kind);
+	int64_t wait = bucket_wait_ms(&b[kind], 1, now_ms), more = 0;
+
+	if (instances != BUCKET_KINDS)
+		more = bucket_wait_ms(&b[instances], f->call->instances, now_ms);
+	return wait > more ? wait : more;
+}
+
+/* A retry with the same token launches nothing new, so only the first try is charged for instances. */
+static void charge(struct flight *f, int64_t now_ms)
+{
+	struct bucket *b = f->run->a->bucket;
+	enum bucket_kind kind = call_bucket(f->call->action), instances = instance_bucket(kind);
+
+	bucket_take(&b[kind], 1, now_ms);
+	if (instances != BUCKET_KINDS && !f->tries)
+		bucket_take(&b[instances], f->call->instances, now_ms);
+}
+
+static void feed(void *arg, const char *bytes, size_t n)
+{
+	reply_feed(((struct flight *)arg)->reply, bytes, n);
+}
+
+static int send_request(struct flight *f, int64_t now_ms, struct err *e)
+{
+	struct aws *a = f->run->a;
+	const char *body = body_of(f);
+	struct strs headers = {0};
+	int64_t left_ms = f->run->deadline_ms - now_ms;
+	struct http_request r = {
+		.method = "POST", .url = a->endpoint.url, .headers = &headers, .body = body, .body_n = strlen(body),
+		.connect_ms = CONNECT_MS, .total_ms = f->call->mutating ? MUTATING_MS : READING_MS, .on_data = feed, .arg = f,
+	};
+	int rc;
+
+	if (r.total_ms > left_ms)
+		r.total_ms = left_ms;
+	rc = connection_sign(a, body, r.body_n, &headers) ? err_nomem(e) : http_start(a->http, &r, f, e);
+	for (size_t i = 0; i < headers.n; i++)
+		OPENSSL_cleanse(headers.v[i], strlen(headers.v[i]));
+	strs_clear(&headers);
+	return rc;
+}
+
+static void start(struct flight *f, int64_t now_ms)
+{
+	struct aws *a = f->run->a;
+	struct err e = {0};
+
+	if (f->run->refused.text[0] || connection_ready(a, &f->run->refused)) {
+		finish_with(f, AWS_CREDENTIALS, "NoCredentials", f->run->refused.text);
+		return;
+	}
+	f->reply = reply_create(f->call->action, f->call->reader);
+	if (!f->reply || send_request(f, now_ms, &e)) {
+		finish_with(f, AWS_TRANSIENT, "RequestFailure", f->reply ? e.text : "out of memory");
+		return;
+	}
+	charge(f, now_ms);
+	f->skew_ms = a->skew_ms;
+	f->tries++;
+	f->phase = ACTIVE;
+	f->call->sent = true;
+	f->run->active++;
+	a->calls++;
+}
+
+/* Start what may start now. Returns the milliseconds until the next could, at most the time left. */
+static int64_t start_ready(struct run *run)
+{
+	int64_t next_ms = INT64_MAX;
+
+	for (size_t i = 0; i < run->n && run->active < PARALLEL; i++) {
+		struct flight *f = &run->flights[i];
+		int64_t now_ms, delay, wait;
+
+		if (f->phase != WAITING)
+			continue;
+		now_ms = clock_mono_ms();
+		delay = f->not_before_ms - now_ms;
+		wait = bucket_delay(f, now_ms);
+		delay = delay > wait ? delay : wait;
+		if (now_ms + (delay > 0 ? delay : 0) >= run->deadline_ms)
+			finish_late(f);
+		else if (delay <= 0)
+			start(f, now_ms);
+		else if (delay < next_ms)
+			next_ms = delay;
+	}
+	return next_ms < 1000 ? next_ms : 1000;
+}
+
+/* --- ending */
+static void retry_at(struct flight *f, int64_t delay_ms)
+{
+	reply_destroy(f->reply);
+	f->reply = NULL;
+	f->not_before_ms = clock_mono_ms() + delay_ms;
+	f->phase = WAITING;
+}
+
+static int next_page_body(struct flight *f, const char *token)
+{
+	struct buf b = {0};
+
+	buf_str(&b, f->part ? f->call->parts.v[f->part - 1] : f->call->body);
+	query_str(&b, token, "NextToken");
+	free(f->body);
+	f->body = buf_take(&b);
+	buf_free(&b);
+	return f->body ? 0 : -1;
+}
+
+/* A whole page arrived: keep it and ask for the next, the next part, or be done. */
+static void take_page(struct flight *f)
+{
+	const char *token = reply_next_token(f->reply);
+
+	if (f->call->reader->merge(f->call->reply, reply_page(f->reply)) || (token && next_page_body(f, token))) {
+		finish_with(f, AWS_TRANSIENT, "RequestFailure", "out of memory");
+		return;
+	}
+	set_error(&f->call->error, AWS_OK, "", "");
+	f->call->error.http_status = 200;
+	if (!token) {
+		free(f->body);
+		f->body = NULL;
+		if (f->part == f->call->parts.n) {
+			finish(f);
+			return;
+		}
+		f->part++;
+	}
+	f->tries = 0;
+	retry_at(f, 0);
+}
+
+/* Our clock is off, says EC2. */
+static bool is_skew(const struct aws_error *error)
+{
+	if (!strcmp(error->code, "RequestTimeTooSkewed") || !strcmp(error->code, "RequestExpired"))
+		return true;
+	return (!strcmp(error->code, "SignatureDoesNotMatch") || !strcmp(error->code, "AuthFailure")) &&
+	       (strstr(error->message, "expired") || strstr(error->message, "not yet current") ||
+		strstr(error->message, "not within the allowed time"));
+}
+
+/* Take EC2's clock from the answer. true = the next signature will carry another time. */
+static bool correct_clock(struct flight *f, const struct http_answer *answer)
+{
+	struct aws *a = f->run->a;
+	int64_t skew_ms, change;
+
+	if (f->skew_tried || !answer->date_ms)
+		return false;
+	f->skew_tried = true;
+	skew_ms = answer->date_ms - clock_wall_ms();
+	change = skew_ms - f->skew_ms;
+	if (change < SKEW_LEAST_MS && change > -SKEW_LEAST_MS)
+		return false;
+	a->skew_ms = skew_ms;
+	return true;
+}
+
+static void judge(struct flight *f, const struct aws_error *error, const struct http_answer *answer)
+{
+	enum aws_class class = error->class;
+	int64_t now_ms = clock_mono_ms();
+
+	note_error(f, error);
+	if (is_skew(error) && correct_clock(f, answer)) {
+		retry_at(f, 0);
+		return;
+	}
+	if (class == AWS_CREDENTIALS && !f->renewed) {
+		f->renewed = true;
+		if (connection_renew(f->run->a)) {
+			retry_at(f, 0);
+			return;
+		}
+	}
+	if (!retry_worthwhile(class)) {
+		finish(f);
+		return;
+	}
+	if (class == AWS_THROTTLE)
+		bucket_empty(&f->run->a->bucket[call_bucket(f->call->action)], now_ms);
+	retry_at(f, retry_delay_ms(class, f->tries, rand_unit(), answer->retry_after_ms));
+}
+
+static void fault_error(const struct http_answer *answer, struct aws_error *error)
+{
+	bool certificate = !strcmp(answer->fault, "CertificateFailure");
+
+	set_error(error, certificate ? AWS_OURS : AWS_TRANSIENT, answer->fault, answer->detail);
+	error->http_status = answer->status;
+}
+
+static void flight_ended(void *arg, void *tag, const struct http_answer *answer)
+{
+	struct run *run = arg;
+	struct flight *f = tag;
+	struct aws_error error;
+
+	run->active--;
+	if (answer->fault) {
+		fault_error(answer, &error);
+		judge(f, &error, answer);
+	} else if (reply_end(f->reply, answer->status, &error)) {
+		judge(f, &error, answer);
+	} else {
+		take_page(f);
+	}
+}
+
+/* --- the verbs of ec2.h */
+static void begin(struct flight *f, struct run *run, struct ec2_call *c)
+{
+	f->run = run;
+	f->call = c;
+	c->error = (struct aws_error){0};
+	if (c->nothing)
+		finish(f);
+}
+
+int ec2_perform(struct aws *a, struct ec2_call *const *calls, size_t n, int64_t deadline_mono_ms,
+		void (*on_done)(struct ec2_call *, void *), void *arg)
+{
+	struct run run = {.a = a, .n = n, .left = n, .deadline_ms = deadline_mono_ms, .on_done = on_done, .arg = arg};
+	int rc = 0;
+
+	run.flights = calloc(n ? n : 1, sizeof *run.flights);
+	if (!run.flights) {
+		for (size_t i = 0; i < n; i++)
+			set_error(&calls[i]->error, AWS_TRANSIENT, "RequestFailure", "out of memory");
+		return -1;
+	}
+	for (size_t i = 0; i < n; i++)
+		begin(&run.flights[i], &run, calls[i]);
+	while (run.left) {
+		int64_t wait_ms = start_ready(&run);
+
+		if (run.active)
+			http_step(a->http, wait_ms, flight_ended, &run);
+		else if (run.left)
+			clock_sleep_ms(wait_ms);
+	}
+	for (size_t i = 0; i < n; i++)
+		if (calls[i]->error.class != AWS_OK)
+			rc = -1;
+	free(run.flights);
+	return rc;
+}
+
+int ec2_perform_one(struct aws *a, struct ec2_call *c, int64_t deadline_mono_ms, struct err *e)
+{
+	const struct aws_error *x = &c->error;
+
+	if (!ec2_perform(a, &c, 1, deadline_mono_ms, NULL, NULL))
+		return 0;
+	return err_set(e, "%s: %s: %s%s%s%s", c->action, x->code, x->message[0] ? x->message : "(no message)",
+		       x->request_id[0] ? " (request " : "", x->request_id, x->request_id[0] ? ")" : "");
+}
