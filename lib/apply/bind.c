@@ -60,27 +60,45 @@ static int commit_one(struct world *w, const struct bind *b, struct err *e)
 	return store_adopt(w->store, b->node, b->launch, b->instance, b->ip, e);
 }
 
-int binds_commit(struct world *w, struct binds *l, struct strs *unwanted, struct err *e)
+/* One transaction, one fsync. outcome[i]: 1 bound, 0 no longer wanted. */
+static int commit_rows(struct world *w, const struct binds *l, int *outcome, struct err *e)
 {
-	size_t kept = 0;
 	int rc = 0;
 
-	for (size_t i = 0; i < l->n; i++) {
-		struct bind *b = &l->v[i];
-		int bound = rc < 0 ? 1 : commit_one(w, b, e);
+	if (store_batch_begin(w->store, e) < 0)
+		return -1;
+	for (size_t i = 0; i < l->n && rc == 0; i++) {
+		outcome[i] = commit_one(w, &l->v[i], e);
+		rc = outcome[i] < 0 ? -1 : 0;
+	}
+	return store_batch_end(w->store, rc, e);
+}
 
-		if (bound < 0)
-			rc = -1; /* the rest keeps its LAUNCHING rows: clustermgtd binds it */
-		if (bound != 0) {
-			l->v[kept++] = *b;
+int binds_commit(struct world *w, struct binds *l, struct strs *unwanted, struct err *e)
+{
+	int *outcome = calloc(l->n ? l->n : 1, sizeof *outcome);
+	size_t kept = 0;
+	int rc = outcome ? commit_rows(w, l, outcome, e) : err_nomem(e);
+
+	for (size_t i = 0; i < l->n && rc == 0; i++) {
+		struct bind *b = &l->v[i];
+
+		if (outcome[i] == 1) {
+			struct bind keep = *b;
+
+			*b = (struct bind){0};
+			l->v[kept++] = keep;
 			continue;
 		}
-		log_info("%s is no longer wanted by %s: returned", b->instance, b->node);
+		log_info("%s is no longer wanted by %s", b->instance, b->node);
 		if (strs_add(unwanted, b->instance) < 0)
-			rc = err_nomem(e);
+			log_error("out of memory: clustermgtd ends %s", b->instance);
 		bind_free(b);
+		*b = (struct bind){0};
 	}
-	l->n = kept;
+	if (rc == 0)
+		l->n = kept;
+	free(outcome);
 	return rc;
 }
 
@@ -139,7 +157,7 @@ void binds_learn_addresses(struct world *w, struct binds *l, int64_t deadline)
 			break;
 		clock_sleep_ms(pause);
 		pause = pause * 2 < LEARN_MAX_MS ? pause * 2 : LEARN_MAX_MS;
-		if (!ask(w, l, ids, n < 200 ? n : 200, deadline)) /* EC2 takes at most 200 values in a filter */
+		if (!ask(w, l, ids, n, deadline))
 			break;
 	}
 	free(ids);

@@ -126,13 +126,21 @@ static void collect_refused(struct world *w, struct launching *l)
 	row_written(l, store_launch_done(w->store, l->row.id, &e), &e);
 }
 
+/* Without credentials nothing was sent, and nothing will be until somebody repairs them. */
+static bool definite_no(const struct ec2_call *c)
+{
+	if (!c->sent)
+		return c->error.class == AWS_CREDENTIALS;
+	return c->error.class != AWS_OK && c->error.class != AWS_THROTTLE && c->error.class != AWS_TRANSIENT;
+}
+
 void launching_collect(struct world *w, struct launching *l)
 {
 	const struct aws_error *a = &l->call->error;
 
 	if (l->call->sent && a->class == AWS_OK) {
 		collect_came(w, l);
-	} else if (l->call->sent && a->class != AWS_THROTTLE && a->class != AWS_TRANSIENT) {
+	} else if (definite_no(l->call)) {
 		collect_refused(w, l);
 	} else {
 		/* throttled until the time was over, or it may have happened: same token, later */

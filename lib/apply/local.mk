@@ -1,3 +1,4 @@
 noinst_LIBRARIES += %D%/libapply.a
 %C%_libapply_a_SOURCES = %D%/apply.h %D%/world.c %D%/lock.c %D%/poke.c %D%/heartbeat.c %D%/heartbeat.h \
-	%D%/tell.c %D%/tell.h %D%/launch.c %D%/launch.h %D%/bind.c %D%/bind.h %D%/resume.c %D%/suspend.c
+	%D%/tell.c %D%/tell.h %D%/launch.c %D%/launch.h %D%/bind.c %D%/bind.h %D%/settle.c %D%/settle.h %D%/resume.c %D%/suspend.c %D%/say.c \
+	%D%/retry.c %D%/retry.h %D%/carry.c

@@ -9,6 +9,7 @@
 #include "lib/apply/bind.h"
 #include "lib/apply/heartbeat.h"
 #include "lib/apply/launch.h"
+#include "lib/apply/settle.h"
 #include "lib/apply/tell.h"
 #include "lib/aws/ec2.h"
 #include "lib/base/buf.h"
@@ -33,7 +34,6 @@
 #define STEPS_MAX 16          /* launches side by side; aws keeps 8 in the air */
 #define YOUNG_MS 5000         /* a binding this young is not doubted: EC2 may not show the machine yet */
 #define PLACEHOLDER_MS 5000   /* patience with an absent slurmctld before launching */
-#define AFTER_LIMIT_MS 5000   /* for rows and Slurm once the time for EC2 is over */
 #define JOB_COMMENTS_MAX 50   /* a comment is one RPC a job */
 #define NO_OWNER SIZE_MAX
 
@@ -366,85 +366,32 @@ static int gather_binds(const struct run *r, const struct resume_result *res, st
 	return 0;
 }
 
-static void return_machines(struct run *r, const struct resume_result *res, const struct strs *unwanted)
-{
-	size_t n = res->n_surplus + unwanted->n;
-	const char **ids = calloc(n ? n : 1, sizeof *ids);
-	struct err e = {""};
-
-	if (!ids || n == 0) {
-		free(ids);
-		return;
-	}
-	for (size_t i = 0; i < res->n_surplus; i++)
-		ids[i] = res->surplus[i];
-	for (size_t i = 0; i < unwanted->n; i++)
-		ids[res->n_surplus + i] = unwanted->v[i];
-	log_info("returning %zu machines", n);
-	if (ec2_terminate_all(r->w->aws, ids, n, r->deadline + AFTER_LIMIT_MS, &e) < 0)
-		log_error("returning %zu machines: %s; clustermgtd ends them", n, e.text);
-	free(ids);
-}
-
-/* Rows whose every machine is bound and told, or returned, are done; the others stay for clustermgtd. */
-static void close_rows(struct run *r, const struct binds *b)
-{
-	struct err e = {""};
-
-	for (size_t i = 0; i < r->n_launch; i++) {
-		struct launching *l = &r->launch[i];
-		bool open = l->outcome != LAUNCHING_CAME;
-
-		for (size_t k = 0; k < b->n && !open; k++)
-			open = !b->v[k].told && str_eq(b->v[k].launch, l->row.id);
-		if (!open && store_launch_done(r->w->store, l->row.id, &e) < 0)
-			log_warn("launch %s: %s", l->row.id, e.text);
-	}
-}
-
 static int bind_all(struct run *r, const struct resume_result *res, struct err *e)
 {
 	struct binds b = {0};
-	struct strs unwanted = {0};
-	size_t untold;
-	int rc;
+	struct strs surplus = {0};
+	int rc = gather_binds(r, res, &b);
 
-	rc = gather_binds(r, res, &b) < 0 ? err_nomem(e) : binds_commit(r->w, &b, &unwanted, e);
-	binds_tell(r->w, &b, r->deadline + AFTER_LIMIT_MS); /* those with an address need not wait for the others */
-	binds_learn_addresses(r->w, &b, r->deadline);
-	untold = binds_tell(r->w, &b, r->deadline + AFTER_LIMIT_MS);
-	if (untold > 0)
-		log_warn("%zu nodes have a machine but not yet its address in Slurm; clustermgtd writes it", untold);
-	return_machines(r, res, &unwanted);
-	if (rc == 0)
-		close_rows(r, &b);
-	strs_clear(&unwanted);
+	for (size_t i = 0; i < res->n_surplus && rc == 0; i++)
+		rc = strs_add(&surplus, res->surplus[i]);
+	rc = rc < 0 ? err_nomem(e) : settle(r->w, r->launch, r->n_launch, &b, &surplus, r->deadline, e);
+	strs_clear(&surplus);
 	binds_clear(&b);
 	return rc;
 }
 
-/* DOWN in one update for each code; a job that lost its nodes is requeued by Slurm at once. */
+/* One update for each code. */
 static void fail_code(struct run *r, const struct resume_result *res, size_t first, const char **names, bool *done)
 {
-	const char *code = res->fail[first].code;
-	char *reason = str_fmt("(Code:%s)Failure when resuming nodes", code);
-	char *text;
-	struct err e = {""};
 	size_t n = 0;
 
 	for (size_t i = first; i < res->n_fail; i++) {
-		if (!done[i] && str_eq(res->fail[i].code, code)) {
+		if (!done[i] && str_eq(res->fail[i].code, res->fail[first].code)) {
 			names[n++] = res->fail[i].node;
 			done[i] = true;
 		}
 	}
-	text = nodeset_text_of(names, n);
-	log_warn("%zu nodes fail with %s: %s", n, code, text ? text : "");
-	apply_event(r->w, "nodes-failed", text, NULL, reason);
-	if (!reason || tell_state(names, n, slurmctl_state_down, reason, r->deadline + AFTER_LIMIT_MS, &e) < 0)
-		log_error("nodes that failed with %s: %s", code, reason ? e.text : "out of memory");
-	free(text);
-	free(reason);
+	settle_failed(r->w, names, n, res->fail[first].code, r->deadline + AFTER_LIMIT_MS);
 }
 
 static bool any_failed(const struct resume_job *j, const struct nodeset *failed)

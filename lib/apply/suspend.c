@@ -8,6 +8,7 @@
 #include "lib/apply/apply.h"
 
 #include "lib/apply/launch.h"
+#include "lib/apply/settle.h"
 #include "lib/apply/tell.h"
 #include "lib/aws/ec2.h"
 #include "lib/base/err.h"
@@ -24,7 +25,6 @@
 
 #include <stdlib.h>
 
-#define AFTER_LIMIT_MS 5000 /* for Slurm once the time for EC2 is over */
 #define SINGLE_LOADS_MAX 20 /* above it, one read of the whole table is cheaper */
 
 struct run {
@@ -120,8 +120,7 @@ static int ask_ec2(struct run *r, const struct nodes *nodes, const struct nodese
 
 	if (n > 0) {
 		log_info("%zu nodes have an address but no row; asking EC2", n);
-		/* a filter takes 200 values; beyond that all machines of the cluster are read */
-		c = n <= 200 ? ec2_describe_by("private-ip-address", addrs, n) : ec2_describe_cluster(r->w->gen->uuid);
+		c = ec2_describe_by("private-ip-address", addrs, n);
 		rc = c ? ec2_perform_one(r->w->aws, c, r->deadline, e) : err_nomem(e);
 		if (rc == 0)
 			rc = match(r, nodes, names, ec2_describe_reply(c)) < 0 ? err_nomem(e) : 0;

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* retry.c - finish launches that were left open: by a killed resume, by throttling, by a lost answer.
+ *
+ * The same request with the same ClientToken gives the machines of the first time if there was one, and launches them now if not. Machines go
+ * to the nodes that still wait for this launch, in order; the rest is returned.
+ */
+#include "lib/apply/retry.h"
+
+#include "lib/apply/apply.h"
+#include "lib/apply/bind.h"
+#include "lib/apply/launch.h"
+#include "lib/apply/settle.h"
+#include "lib/aws/ec2.h"
+#include "lib/base/err.h"
+#include "lib/base/log.h"
+#include "lib/base/str.h"
+#include "lib/node/nodeset.h"
+#include "lib/plan/capacity.h"
+#include "lib/state/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct retry {
+	struct world *w;
+	int64_t deadline;
+	struct bindings rows;
+	struct launching *v;
+	size_t n, cap;
+};
+
+/* Nodes of the launch that still wait for it. */
+static int waiting_nodes(const struct retry *r, const char *launch, struct strs *out)
+{
+	for (size_t i = 0; i < r->rows.n; i++) {
+		const struct binding *b = &r->rows.v[i];
+
+		if (b->state == BINDING_LAUNCHING && str_eq(b->launch, launch) && strs_add(out, b->node) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static bool has_machine(const struct retry *r, const char *instance)
+{
+	for (size_t i = 0; i < r->rows.n; i++) {
+		if (r->rows.v[i].state == BINDING_BOUND && str_eq(r->rows.v[i].instance, instance))
+			return true;
+	}
+	return false;
+}
+
+/* Move the row's members into a launching. */
+static int take_row(struct retry *r, struct launch *row, struct err *e)
+{
+	struct launching *l;
+	int taken = store_launch_take(r->w->store, row->id, row->pid, getpid(), e);
+
+	if (taken <= 0)
+		return taken;
+	if (mem_grow(&r->v, &r->cap, r->n + 1, sizeof *r->v) < 0)
+		return err_nomem(e);
+	l = &r->v[r->n++];
+	l->row = *row;
+	memset(row, 0, sizeof *row);
+	if (l->row.request ? launching_prepare_again(l, e) < 0 : launching_prepare(r->w, l, e) < 0) {
+		err_prefix(e, "launch %s", l->row.id);
+		l->outcome = LAUNCHING_OPEN;
+		return -1;
+	}
+	return 0;
+}
+
+static int take_rows(struct retry *r, const struct strs *ids, struct err *e)
+{
+	struct launches open = {0};
+	int rc = store_launches_open(r->w->store, &open, e);
+
+	for (size_t i = 0; i < open.n && rc == 0; i++) {
+		if (strs_has(ids, open.v[i].id))
+			rc = take_row(r, &open.v[i], e);
+	}
+	launches_clear(&open);
+	return rc;
+}
+
+/* Nobody waits any more: no call that could launch. What the first try may have launched carries our tag and is an orphan. */
+static void drop_unwanted(struct retry *r)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		struct launching *l = &r->v[i];
+		struct strs wait = {0};
+		struct err e = {""};
+
+		if (waiting_nodes(r, l->row.id, &wait) == 0 && wait.n == 0) {
+			log_info("launch %s: none of its nodes waits any more; closed", l->row.id);
+			ec2_call_destroy(l->call);
+			l->call = NULL;
+			l->outcome = LAUNCHING_REFUSED;
+			if (store_launch_done(r->w->store, l->row.id, &e) < 0)
+				log_warn("launch %s: %s", l->row.id, e.text);
+		}
+		strs_clear(&wait);
+	}
+}
+
+static int perform(struct retry *r)
+{
+	struct ec2_call **calls = calloc(r->n ? r->n : 1, sizeof *calls);
+	size_t n = 0;
+
+	if (!calls)
+		return -1;
+	for (size_t i = 0; i < r->n; i++) {
+		if (r->v[i].call)
+			calls[n++] = r->v[i].call;
+	}
+	if (n > 0)
+		ec2_perform(r->w->aws, calls, n, r->deadline, NULL, NULL);
+	for (size_t i = 0; i < r->n; i++) {
+		if (r->v[i].call)
+			launching_collect(r->w, &r->v[i]);
+	}
+	free(calls);
+	return 0;
+}
+
+/* Pair machines that nobody has with nodes that wait; machines left over are surplus, nodes left over failed. */
+static int pair(struct retry *r, struct launching *l, const struct strs *wait, struct binds *b, struct strs *surplus, size_t *served)
+{
+	const struct instances *got = launching_instances(l);
+	size_t next = 0;
+
+	for (size_t i = 0; i < got->n; i++) {
+		const struct instance *in = &got->v[i];
+
+		if (has_machine(r, in->id) || (in->state != INSTANCE_UNKNOWN && !instance_alive(in->state)))
+			continue;
+		if (next == wait->n ? strs_add(surplus, in->id) < 0
+				    : binds_add(b, wait->v[next++], in->id, in->private_ip, l->row.id, l->row.id) < 0)
+			return -1;
+	}
+	*served = next;
+	return 0;
+}
+
+static int finish_one(struct retry *r, struct launching *l, struct strs *wait, struct err *e)
+{
+	const char *code = l->outcome == LAUNCHING_REFUSED ? l->call->error.code : CODE_LIMITED;
+	struct binds b = {0};
+	struct strs surplus = {0};
+	size_t served = 0;
+	int rc = pair(r, l, wait, &b, &surplus, &served);
+
+	rc = rc < 0 ? err_nomem(e) : settle(r->w, l, 1, &b, &surplus, r->deadline, e);
+	if (rc == 0 && served < wait->n)
+		settle_failed(r->w, (const char *const *) wait->v + served, wait->n - served, code, r->deadline + AFTER_LIMIT_MS);
+	binds_clear(&b);
+	strs_clear(&surplus);
+	return rc;
+}
+
+static int finish(struct retry *r, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < r->n; i++) {
+		struct launching *l = &r->v[i];
+		struct strs wait = {0};
+
+		if (!l->call || l->outcome == LAUNCHING_OPEN)
+			continue;
+		if (waiting_nodes(r, l->row.id, &wait) < 0)
+			rc = err_nomem(e);
+		else if (finish_one(r, l, &wait, e) < 0)
+			rc = -1;
+		strs_clear(&wait);
+	}
+	return rc;
+}
+
+int retry_launches(struct world *w, const struct strs *ids, int64_t deadline, struct err *e)
+{
+	struct retry r = {.w = w, .deadline = deadline};
+	int rc = take_rows(&r, ids, e);
+
+	if (store_bindings(w->store, &r.rows, rc < 0 ? NULL : e) < 0)
+		rc = -1;
+	else {
+		drop_unwanted(&r);
+		if (perform(&r) < 0 || finish(&r, e) < 0)
+			rc = -1;
+	}
+	for (size_t i = 0; i < r.n; i++)
+		launching_clear(&r.v[i]);
+	free(r.v);
+	bindings_clear(&r.rows);
+	return rc;
+}

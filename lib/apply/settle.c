@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* settle.c - rows, then Slurm, then the machines that are over, then the rows' end. */
+#include "lib/apply/settle.h"
+
+#include "lib/apply/apply.h"
+#include "lib/apply/bind.h"
+#include "lib/apply/launch.h"
+#include "lib/apply/tell.h"
+#include "lib/aws/ec2.h"
+#include "lib/base/clock.h"
+#include "lib/base/err.h"
+#include "lib/base/log.h"
+#include "lib/base/str.h"
+#include "lib/node/name.h"
+#include "lib/node/nodeset.h"
+#include "lib/slurmctl/slurmctl.h"
+#include "lib/state/store.h"
+
+#include <stdlib.h>
+
+static void return_machines(struct world *w, const struct strs *ids, int64_t deadline)
+{
+	struct err e = {""};
+	char *text;
+
+	if (ids->n == 0)
+		return;
+	text = strs_join(ids, ",");
+	log_info("returning %zu machines: %s", ids->n, text ? text : "");
+	apply_event(w, "terminate", NULL, text, "surplus");
+	free(text);
+	if (ec2_terminate_all(w->aws, (const char *const *) ids->v, ids->n, deadline, &e) < 0)
+		log_error("returning %zu machines: %s; clustermgtd ends them", ids->n, e.text);
+}
+
+/* Rows whose every machine is bound and told, or returned, are done; the others stay for clustermgtd. */
+static void close_rows(struct world *w, struct launching *v, size_t n, const struct binds *b)
+{
+	struct err e = {""};
+
+	for (size_t i = 0; i < n; i++) {
+		bool open = v[i].outcome != LAUNCHING_CAME;
+
+		for (size_t k = 0; k < b->n && !open; k++)
+			open = !b->v[k].told && str_eq(b->v[k].launch, v[i].row.id);
+		if (!open && store_launch_done(w->store, v[i].row.id, &e) < 0)
+			log_warn("launch %s: %s", v[i].row.id, e.text);
+	}
+}
+
+static void tell_binds(struct world *w, struct binds *b, int64_t deadline)
+{
+	size_t untold;
+
+	if (b->n == 0)
+		return;
+	binds_tell(w, b, deadline + AFTER_LIMIT_MS); /* those with an address need not wait for the others */
+	binds_learn_addresses(w, b, deadline);
+	untold = binds_tell(w, b, deadline + AFTER_LIMIT_MS);
+	if (untold > 0)
+		log_warn("%zu nodes have a machine but not yet its address in Slurm; clustermgtd writes it", untold);
+}
+
+int settle(struct world *w, struct launching *v, size_t n, struct binds *b, struct strs *surplus, int64_t deadline, struct err *e)
+{
+	int rc = binds_commit(w, b, surplus, e);
+
+	if (rc == 0)
+		tell_binds(w, b, deadline);
+	return_machines(w, surplus, deadline + AFTER_LIMIT_MS);
+	if (rc == 0)
+		close_rows(w, v, n, b);
+	return rc;
+}
+
+/* Static nodes are launched by clustermgtd, again and again: not at once after a failure. */
+static void back_off(struct world *w, const char *name)
+{
+	struct node_name at;
+	struct err e = {""};
+	char *key;
+
+	if (node_name_resolve(w->gen, name, &at) < 0 || !at.is_static)
+		return;
+	key = str_fmt("%s%s", STATIC_BACKOFF_PREFIX, name);
+	if (!key || store_counter_set(w->store, key, clock_wall_ms() + STATIC_BACKOFF_MS, &e) < 0)
+		log_warn("%s: %s", name, key ? e.text : "out of memory");
+	free(key);
+}
+
+void settle_failed(struct world *w, const char *const *names, size_t n, const char *code, int64_t deadline)
+{
+	char *reason = str_fmt("(Code:%s)Failure when resuming nodes", code);
+	char *text = nodeset_text_of(names, n);
+	struct err e = {""};
+
+	log_warn("%zu nodes fail with %s: %s", n, code, text ? text : "");
+	apply_event(w, "nodes-failed", text, NULL, reason);
+	if (!reason || tell_state(names, n, slurmctl_state_down, reason, deadline, &e) < 0)
+		log_error("nodes that failed with %s: %s", code, reason ? e.text : "out of memory");
+	for (size_t i = 0; i < n; i++)
+		back_off(w, names[i]);
+	free(text);
+	free(reason);
+}
