@@ -1,1 +1,4 @@
-# resume
+# resume: ResumeProgram. In libexec, because slurmctld runs it, not people.
+pkglibexec_PROGRAMS += %D%/resume
+%C%_resume_SOURCES = %D%/resume.c
+%C%_resume_LDADD = $(LIBS_ALL)

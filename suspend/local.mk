@@ -1,1 +1,4 @@
-# suspend
+# suspend: SuspendProgram and ResumeFailProgram
+pkglibexec_PROGRAMS += %D%/suspend
+%C%_suspend_SOURCES = %D%/suspend.c
+%C%_suspend_LDADD = $(LIBS_ALL)

@@ -36,6 +36,8 @@ struct world {
 	struct aws *aws;
 	dev_t store_dev; /* which file the store is, to see that it was deleted under us */
 	ino_t store_ino;
+	const char *ident; /* of the log */
+	bool foreground;
 };
 
 /* First acts of a program: sane process, SlurmUser's identity (from root for good), log open. ident names the log file. What cannot be done is
@@ -45,7 +47,8 @@ int world_begin(const char *ident, bool foreground, struct err *e);
 int world_open(struct world *w, const char *ident, bool foreground, struct err *e);
 /* The same for a run that must change nothing: the state file is only read, and may be absent (w->store NULL then). */
 int world_open_readonly(struct world *w, struct err *e);
-/* For a daemon: take a newer generation, and a state file that was deleted or replaced. 1 something changed, 0 not, -1 the old is kept. */
+/* For a daemon: take a newer generation, a state file that was deleted or replaced, and a rotated log. 1 something changed, 0 not, -1 the old
+ * is kept. */
 int world_refresh(struct world *w, struct err *e);
 void world_close(struct world *w);
 

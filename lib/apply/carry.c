@@ -58,28 +58,41 @@ static void announce(const struct action *a)
 
 /* ---- is it still true? */
 
-static int64_t generation_now(struct carry *c, const char *node)
+/* free_is_fine: after our own unbinding a free row is what is expected. */
+static bool still_true(struct carry *c, const struct action *a, bool free_is_fine)
 {
 	struct bindings b = {0};
-	int64_t g = -1;
+	bool same;
 
-	if (store_binding(c->w->store, node, &b, NULL) == 0 && b.n == 1)
-		g = b.v[0].generation;
+	if (!a->node)
+		return true;
+	if (store_binding(c->w->store, a->node, &b, NULL) < 0)
+		same = false;
+	else if (b.n == 0)
+		same = a->generation == -1;
+	else
+		same = b.v[0].generation == a->generation || (free_is_fine && b.v[0].state == BINDING_FREE);
 	bindings_clear(&b);
-	return g;
+	return same;
+}
+
+static bool go(struct carry *c, size_t i, bool free_is_fine)
+{
+	const struct action *a = &c->plan->v[i];
+
+	if (c->fate[i] != FATE_GO)
+		return false;
+	if (still_true(c, a, free_is_fine))
+		return true;
+	log_info("%s %s: it changed meanwhile, left alone", action_kind_text(a->kind), a->node);
+	c->fate[i] = FATE_STALE;
+	return false;
 }
 
 static void sort_stale(struct carry *c)
 {
-	for (size_t i = 0; i < c->plan->n; i++) {
-		const struct action *a = &c->plan->v[i];
-
-		c->fate[i] = FATE_GO;
-		if (!a->node || generation_now(c, a->node) == a->generation)
-			continue;
-		log_info("%s %s: it changed meanwhile, left alone", action_kind_text(a->kind), a->node);
-		c->fate[i] = FATE_STALE;
-	}
+	for (size_t i = 0; i < c->plan->n; i++)
+		go(c, i, false);
 }
 
 /* ---- machines */
@@ -220,7 +233,7 @@ static void state_group(struct carry *c, size_t first, bool *done)
 	for (size_t i = first; i < c->plan->n; i++) {
 		const struct action *a = &c->plan->v[i];
 
-		if (done[i] || c->fate[i] != FATE_GO || a->kind != f->kind || !str_eq(a->reason, f->reason))
+		if (done[i] || a->kind != f->kind || !str_eq(a->reason, f->reason) || !go(c, i, true))
 			continue;
 		done[i] = true;
 		announce(a);

@@ -172,17 +172,23 @@ static int open_common(struct world *w, struct err *e)
 	return open_slurm(w->settings->slurm_conf, e);
 }
 
-int world_open(struct world *w, const char *ident, bool foreground, struct err *e)
+/* With the level of the settings; a rotated file is left for the new one. */
+static void reopen_log(const struct world *w)
 {
 	enum log_level level = LOG_INFO_LEVEL;
-	struct err log_err = {""};
+	struct err e = {""};
 
-	*w = (struct world){0};
+	log_level_parse(w->settings->log_level, &level);
+	if (open_log(w->ident, w->foreground, level, &e) < 0 && say_again(e.text))
+		log_warn("%s", e.text);
+}
+
+int world_open(struct world *w, const char *ident, bool foreground, struct err *e)
+{
+	*w = (struct world){.ident = ident, .foreground = foreground};
 	if (open_settings(w, e) < 0)
 		goto fail;
-	log_level_parse(w->settings->log_level, &level);
-	if (level != LOG_INFO_LEVEL && open_log(ident, foreground, level, &log_err) < 0)
-		log_warn("%s", log_err.text);
+	reopen_log(w);
 	if (open_store(w, e) < 0 || open_common(w, e) < 0)
 		goto fail;
 	return 0;
@@ -263,9 +269,11 @@ static int refresh_generation(struct world *w, struct err *e)
 
 int world_refresh(struct world *w, struct err *e)
 {
-	int store = refresh_store(w, e);
-	int gen = store < 0 ? -1 : refresh_generation(w, e);
+	int store, gen;
 
+	reopen_log(w);
+	store = refresh_store(w, e);
+	gen = store < 0 ? -1 : refresh_generation(w, e);
 	return gen < 0 ? -1 : store || gen;
 }
 

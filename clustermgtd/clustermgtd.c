@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* clustermgtd.c - the head node's loop: observe, decide, act. All rules are in lib/plan/reconcile.c, all effects in lib/apply. */
+#include "build_config.h"
+
+#include "clustermgtd/notify.h"
+#include "clustermgtd/observe.h"
+#include "clustermgtd/stamp.h"
+#include "clustermgtd/wait.h"
+#include "lib/apply/apply.h"
+#include "lib/base/clock.h"
+#include "lib/base/err.h"
+#include "lib/base/log.h"
+#include "lib/base/proc.h"
+#include "lib/cluster/settings.h"
+#include "lib/plan/plan.h"
+#include "lib/state/store.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define LOOP_LIMIT_MS 60000 /* for the EC2 calls of one loop */
+#define HURRY_MS 5000       /* first pause while something is unfinished */
+
+struct options {
+	bool foreground, once, dry_run;
+};
+
+static const char usage_text[] =
+	"usage: clustermgtd [--foreground | --once | --dry-run]\n"
+	"\n"
+	"Watches the cluster's EC2 machines and Slurm nodes and repairs the differences.\n"
+	"  --foreground  log to stderr\n"
+	"  --once        one loop, then exit (log to stderr)\n"
+	"  --dry-run     print what one loop would do; nothing is changed\n"
+	"  --help, --version\n";
+
+/* -1 = go on, else the exit code. */
+static int parse_options(int argc, char **argv, struct options *o)
+{
+	static const struct option known[] = {
+		{"foreground", no_argument, NULL, 'f'}, {"once", no_argument, NULL, 'o'},    {"dry-run", no_argument, NULL, 'n'},
+		{"help", no_argument, NULL, 'h'},	{"version", no_argument, NULL, 'v'}, {NULL, 0, NULL, 0},
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", known, NULL)) != -1) {
+		if (c == 'h')
+			return fputs(usage_text, stdout) < 0;
+		if (c == 'v')
+			return printf("clustermgtd (slurm-ec2) %s\n", PACKAGE_VERSION) < 0;
+		if (c == '?')
+			return 2;
+		o->foreground = true;
+		o->once = o->once || c == 'o';
+		o->dry_run = o->dry_run || c == 'n';
+	}
+	if (optind == argc)
+		return -1;
+	fputs(usage_text, stderr);
+	return 2;
+}
+
+static int dry_run(struct err *e)
+{
+	struct world w;
+	struct observed o;
+	struct plan p = {0};
+	char *text;
+	int rc;
+
+	if (world_open_readonly(&w, e) < 0)
+		return -1;
+	observe(&w, &o, clock_mono_ms() + LOOP_LIMIT_MS, true);
+	rc = observed_plan(&w, &o, &p);
+	text = rc == 0 ? plan_text(&p) : NULL;
+	if (text)
+		printf("%s%zu actions\n", text, p.n);
+	if (!o.slurm || !o.ec2 || !o.rows)
+		rc = err_set(e, "not every source could be read, so this may not be all");
+	free(text);
+	plan_clear(&p);
+	observed_clear(&o);
+	world_close(&w);
+	return rc;
+}
+
+static void beat(struct world *w)
+{
+	struct err e = {""};
+
+	if (store_source_ok(w->store, "loop", clock_wall_ms(), &e) < 0)
+		log_warn("%s", e.text);
+}
+
+/* True if something is unfinished and the next loop should come soon. */
+static bool loop(struct world *w)
+{
+	int64_t deadline = clock_mono_ms() + LOOP_LIMIT_MS;
+	struct observed o;
+	struct plan p = {0};
+	size_t failures = 0;
+	bool open;
+
+	observe(w, &o, deadline, false);
+	if (observed_plan(w, &o, &p) == 0)
+		failures = apply_plan(w, &p, o.instances, deadline);
+	if (o.slurm)
+		stamp(w, &o.nodes);
+	beat(w);
+	open = o.launches.n > 0 || failures > 0 || p.n > 0 || !o.slurm || !o.ec2;
+	plan_clear(&p);
+	observed_clear(&o);
+	return open;
+}
+
+static void refresh(struct world *w)
+{
+	struct err e = {""};
+
+	if (world_refresh(w, &e) < 0 && say_again(e.text))
+		log_error("%s", e.text);
+}
+
+/* Unfinished work shortens the pause, ever less while it stays unfinished. */
+static void run(struct world *w, int fd, bool once)
+{
+	int64_t period = w->settings->loop_s * 1000, pause = HURRY_MS;
+
+	while (!apply_stop) {
+		bool hurry;
+
+		refresh(w);
+		hurry = loop(w);
+		notify("WATCHDOG=1");
+		if (once)
+			break;
+		if (wait_for_work(fd, hurry && pause < period ? pause : period) || !hurry)
+			pause = HURRY_MS;
+		else
+			pause = pause * 2 < period ? pause * 2 : period;
+	}
+}
+
+static int serve(const struct options *opt, struct err *e)
+{
+	struct world w;
+	int lock, fd;
+
+	if (lock_take(CLUSTERMGTD_LOCK, &lock, e) < 0)
+		return -1;
+	if (world_open(&w, "clustermgtd", opt->foreground, e) < 0) {
+		close(lock);
+		return -1;
+	}
+	fd = wait_open(e);
+	if (fd >= 0) {
+		log_info("clustermgtd %s started (process %ld)", PACKAGE_VERSION, (long) getpid());
+		notify("READY=1");
+		run(&w, fd, opt->once);
+		notify("STOPPING=1");
+		log_info("clustermgtd ended");
+	}
+	wait_close(fd);
+	world_close(&w);
+	close(lock);
+	return fd < 0 ? -1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct options opt = {false, false, false};
+	struct err e = {""};
+	int rc;
+
+	proc_sane();
+	rc = parse_options(argc, argv, &opt);
+	if (rc >= 0)
+		return rc;
+	rc = world_begin("clustermgtd", opt.foreground, &e);
+	apply_catch_signals();
+	if (rc == 0)
+		rc = opt.dry_run ? dry_run(&e) : serve(&opt, &e);
+	if (rc < 0)
+		log_error("%s", e.text);
+	log_close();
+	return rc < 0;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* observe.c - read the sources, each on its own: what one of them cannot tell stops only the decisions that need it. */
+#include "clustermgtd/observe.h"
+
+#include "lib/apply/apply.h"
+#include "lib/aws/ec2.h"
+#include "lib/base/buf.h"
+#include "lib/base/clock.h"
+#include "lib/base/err.h"
+#include "lib/base/file.h"
+#include "lib/base/log.h"
+#include "lib/base/num.h"
+#include "lib/cluster/generation.h"
+#include "lib/cluster/settings.h"
+#include "lib/plan/reconcile.h"
+#include "lib/slurmctl/slurmctl.h"
+#include "lib/state/store.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PID_SLACK_MS 2000 /* a row is written some time after its process started; clocks tick in 10 ms */
+
+/* ---- sources */
+
+static void source_read(struct world *w, const char *name, bool ok, const struct err *why, bool quiet)
+{
+	struct err e = {""};
+
+	if (!ok && say_again(why->text))
+		log_error("%s: %s", name, why->text);
+	if (quiet || !w->store)
+		return;
+	if ((ok ? store_source_ok(w->store, name, clock_wall_ms(), &e)
+		: store_source_failed(w->store, name, clock_wall_ms(), why->text, &e)) < 0)
+		log_warn("%s", e.text);
+}
+
+static void read_slurm(struct world *w, struct observed *o, bool quiet)
+{
+	struct err e = {""};
+
+	o->slurm = slurmctl_ping(&e) == 0 && slurmctl_nodes(&o->nodes, &e) == 0;
+	source_read(w, "slurm", o->slurm, &e, quiet);
+}
+
+static void read_ec2(struct world *w, struct observed *o, int64_t deadline, bool quiet)
+{
+	struct err e = {"out of memory"};
+
+	o->call = ec2_describe_cluster(w->gen->uuid);
+	o->ec2 = o->call && ec2_perform_one(w->aws, o->call, deadline, &e) == 0;
+	if (o->ec2)
+		o->instances = ec2_describe_reply(o->call);
+	source_read(w, "ec2", o->ec2, &e, quiet);
+}
+
+/* ---- rows */
+
+/* Wall time at which a process started, 0 = it is not there. */
+static int64_t start_time_ms(int64_t pid)
+{
+	struct buf b = {0};
+	struct strs field = {0};
+	char path[64];
+	const char *end;
+	int64_t ticks = 0, since_boot_ms;
+	struct timespec boot;
+
+	snprintf(path, sizeof path, "/proc/%lld/stat", (long long) pid);
+	if (file_read(path, 4096, &b, NULL) == 0 && (end = strrchr(buf_text(&b), ')')) && strs_split(&field, end + 1, ' ') == 0 &&
+	    field.n > 19)
+		num_i64(field.v[19], 0, INT64_MAX, &ticks, NULL); /* field 22 of proc(5), the third is the first after the name */
+	strs_clear(&field);
+	buf_free(&b);
+	if (ticks == 0)
+		return 0;
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	since_boot_ms = boot.tv_sec * INT64_C(1000) + boot.tv_nsec / 1000000;
+	return clock_wall_ms() - since_boot_ms + ticks * 1000 / sysconf(_SC_CLK_TCK);
+}
+
+/* This process works on no launch between two loops, so a row that names it is as good as one of a dead process. */
+static bool worker_gone(const struct launch *l)
+{
+	if (l->pid <= 0 || l->pid == getpid())
+		return true;
+	if (kill((pid_t) l->pid, 0) < 0 && errno == ESRCH)
+		return true;
+	return start_time_ms(l->pid) > l->created_ms + PID_SLACK_MS; /* another process has the number now */
+}
+
+static int find_dead(struct observed *o)
+{
+	for (size_t i = 0; i < o->launches.n; i++) {
+		if (worker_gone(&o->launches.v[i]) && strs_add(&o->dead, o->launches.v[i].id) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int strip_prefix(struct kvs *l, const char *prefix)
+{
+	for (size_t i = 0; i < l->key.n; i++) {
+		char *rest = str_dup(l->key.v[i] + strlen(prefix));
+
+		if (!rest)
+			return -1;
+		free(l->key.v[i]);
+		l->key.v[i] = rest;
+	}
+	return 0;
+}
+
+static void read_rows(struct world *w, struct observed *o)
+{
+	struct err e = {""};
+
+	if (!w->store) {
+		o->rows = true; /* there is no file: nothing is bound */
+		return;
+	}
+	o->rows = store_bindings(w->store, &o->bindings, &e) == 0 && store_launches_open(w->store, &o->launches, &e) == 0 &&
+		  store_counters(w->store, STATIC_BACKOFF_PREFIX, &o->backoff, &e) == 0 && find_dead(o) == 0 &&
+		  strip_prefix(&o->backoff, STATIC_BACKOFF_PREFIX) == 0;
+	if (!o->rows && say_again(e.text))
+		log_error("state: %s", e.text);
+}
+
+void observe(struct world *w, struct observed *o, int64_t deadline, bool quiet)
+{
+	memset(o, 0, sizeof *o);
+	o->at_ms = clock_wall_ms();
+	read_rows(w, o); /* first: what changes after it is not judged by this loop */
+	read_slurm(w, o, quiet);
+	read_ec2(w, o, deadline, quiet);
+}
+
+void observed_clear(struct observed *o)
+{
+	nodes_clear(&o->nodes);
+	ec2_call_destroy(o->call);
+	bindings_clear(&o->bindings);
+	launches_clear(&o->launches);
+	strs_clear(&o->dead);
+	kvs_clear(&o->backoff);
+}
+
+int observed_plan(struct world *w, const struct observed *o, struct plan *out)
+{
+	struct reconcile_input in = {
+		.gen = w->gen,
+		.nodes = o->slurm ? &o->nodes : NULL,
+		.instances = o->instances,
+		.bindings = &o->bindings,
+		.launches = &o->launches,
+		.dead_pids = &o->dead,
+		.now_ms = clock_wall_ms(),
+		.orphan_grace_ms = w->settings->orphan_grace_s * 1000,
+		.observed_ms = o->at_ms,
+		.static_backoff = &o->backoff,
+	};
+	struct err e = {""};
+
+	if (!o->rows)
+		return 0; /* without our own rows every machine would look like an orphan */
+	if (reconcile_plan(&in, out, &e) == 0)
+		return 0;
+	log_error("%s", e.text);
+	return -1;
+}
