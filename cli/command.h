@@ -18,6 +18,8 @@ struct command {
 };
 
 extern const struct command cmd_check;
+extern const struct command cmd_render;
+extern const struct command cmd_apply;
 extern const struct command cmd_version;
 
 /* Say on stderr what is wrong with the arguments and where the help is. Returns EXIT_USAGE. */

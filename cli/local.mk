@@ -1,7 +1,13 @@
 # cli: slurm-ec2, the command a person runs; one file a command
 bin_PROGRAMS += %D%/slurm-ec2
 %C%_slurm_ec2_SOURCES = %D%/slurm-ec2.c %D%/command.h \
+	%D%/session.c %D%/session.h \
+	%D%/secgroup.c %D%/secgroup.h %D%/image.c %D%/image.h \
+	%D%/apply_job.h %D%/apply_here.c %D%/apply_cloud.c %D%/apply_network.c %D%/apply_files.c %D%/apply_make.c \
+	%D%/apply_scratch.c %D%/apply_install.c \
+	%D%/cmd_apply.c \
 	%D%/cmd_check.c \
+	%D%/cmd_render.c \
 	%D%/cmd_version.c
 %C%_slurm_ec2_CPPFLAGS = $(AM_CPPFLAGS) -DSE_SLURM_VERSION='"$(SE_SLURM_VERSION)"'
-%C%_slurm_ec2_LDADD = $(LIBS_CLUSTER)
+%C%_slurm_ec2_LDADD = $(LIBS_ALL)

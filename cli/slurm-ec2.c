@@ -13,6 +13,8 @@
 /* In the order of a first use; the help shows them so. */
 static const struct command *const commands[] = {
 	&cmd_check,
+	&cmd_render,
+	&cmd_apply,
 	&cmd_version,
 };
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))

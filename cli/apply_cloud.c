@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* apply_cloud.c - apply's steps that ask EC2: credentials, instance types, images, machines that are not ours. Reads only. */
+#include "cli/apply_job.h"
+#include "cli/image.h"
+#include "cli/session.h"
+#include "conf/facts.h"
+#include "conf/hardware.h"
+#include "lib/aws/aws.h"
+#include "lib/base/err.h"
+#include "lib/base/user.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMES_SHOWN 10
+
+/* --- credentials: this person's, and those the daemons will have */
+
+static int try_daemons(struct apply_job *j, struct err *e)
+{
+	const struct settings *s = j->set;
+	struct aws_config c = {
+		.region = j->gen->region,
+		.endpoint = s->endpoint,
+		.profile = s->profile,
+		.credentials_file = s->credentials_file,
+		.config_file = s->config_file,
+		.imds_endpoint = s->imds_endpoint,
+		.proxy = s->proxy,
+		.ca_bundle = s->ca_bundle,
+	};
+	struct ec2_call *call = ec2_describe_cluster(j->gen->uuid);
+	int rc = -1;
+
+	if (!call)
+		return err_nomem(e);
+	if (user_become(j->gen->slurm_user, e) == 0) {
+		j->daemon_aws = aws_create(&c, e);
+		if (j->daemon_aws)
+			rc = ec2_perform_one(j->daemon_aws, call, apply_deadline(), e);
+		user_restore();
+	}
+	ec2_call_destroy(call);
+	return rc;
+}
+
+int apply_step_account(struct apply_job *j, struct buf *note, struct err *e)
+{
+	struct err why = { 0 };
+
+	j->aws = session_aws_with(j->set, j->gen->region, e);
+	if (!j->aws)
+		return -1;
+	/* A person's environment does not reach ResumeProgram: what works here may not work there. */
+	if (try_daemons(j, &why))
+		APPLY_PROBLEM(j, "user %s, as whom slurmctld starts our programs, cannot ask EC2 (they see no environment; CredentialsFile, Profile "
+				 "and Ec2Endpoint in %s count, and the instance's role): %s",
+			      j->gen->slurm_user, SETTINGS_PATH, why.text);
+	buf_str(note, j->gen->region);
+	if (j->set->endpoint)
+		buf_fmt(note, " at %s", j->set->endpoint);
+	return 0;
+}
+
+/* --- instance types */
+
+int apply_step_types(struct apply_job *j, struct buf *note, struct err *e)
+{
+	struct strs names = { 0 };
+	int rc = -1;
+
+	if (facts_types(j->cluster, &names))
+		err_nomem(e);
+	else if (facts_fetch(j->aws, &names, apply_deadline(), &j->types, e) == 0)
+		rc = facts_complete(&names, &j->types, e);
+	for (size_t i = 0; i < names.n && rc == 0; i++)
+		buf_fmt(note, "%s%s", i ? ", " : "", names.v[i]);
+	strs_clear(&names);
+	return rc;
+}
+
+/* --- images */
+
+/* The image a queue asks for by id, or NULL: then the newest that is tagged. */
+static const char *image_wanted(const struct apply_job *j, const struct queue *q)
+{
+	if (q->custom_ami)
+		return q->custom_ami;
+	return j->cluster->custom_ami ? j->cluster->custom_ami : j->set->image_id;
+}
+
+static const struct ec2_image *image_find(const struct ec2_images *l, const char *id)
+{
+	for (size_t i = 0; l && i < l->n; i++) {
+		if (str_eq(l->v[i].id, id))
+			return &l->v[i];
+	}
+	return NULL;
+}
+
+static void remember_image(struct apply_job *j, struct apply_queue *to, const struct ec2_image *m)
+{
+	if (strs_add(&to->images, m ? m->id : "") || strs_add(&to->root_devices, m && m->root_device ? m->root_device : ""))
+		j->problems.nomem = true;
+}
+
+static void choose_image(struct apply_job *j, size_t q, const struct compute_resource *r, const struct ec2_images *named,
+			 const struct ec2_images *tagged)
+{
+	const struct queue *queue = &j->cluster->queues[q];
+	const char *id = image_wanted(j, queue);
+	const struct ec2_image *m = NULL;
+	struct hardware h;
+	struct err e;
+
+	if (hardware_resolve(r, &j->types, &h, &e)) {
+		APPLY_PROBLEM_AT(j, r->at, "compute resource %s: %s", r->name, e.text);
+	} else if (id) {
+		m = image_find(named, id);
+		if (!m)
+			APPLY_PROBLEM_AT(j, queue->at, "queue %s: EC2 has no image %s in %s", queue->name, id, j->gen->region);
+		else if (image_judge(m, h.arch, j->gen->slurm_version, j->set->accept_untagged_image, &e))
+			APPLY_PROBLEM_AT(j, queue->at, "queue %s: %s", queue->name, e.text);
+	} else {
+		m = image_newest(tagged, h.arch, j->gen->slurm_version);
+		if (!m)
+			APPLY_PROBLEM_AT(j, queue->at,
+					 "queue %s: no image: none of yours is for %s and carries tag " TAG_SLURM_VERSION " with a release that fits "
+					 "slurmctld %s; make one (README, \"What the image needs\"), or name one by Image.CustomAmi in %s or ImageId in %s",
+					 queue->name, h.arch ? h.arch : "its architecture", j->gen->slurm_version, j->file, SETTINGS_PATH);
+	}
+	remember_image(j, &j->queues[q], m);
+}
+
+static int wanted_ids(const struct apply_job *j, struct strs *ids, bool *tagged)
+{
+	for (size_t i = 0; i < j->cluster->n_queues; i++) {
+		const char *id = image_wanted(j, &j->cluster->queues[i]);
+
+		if (!id)
+			*tagged = true;
+		else if (!strs_has(ids, id) && strs_add(ids, id))
+			return -1;
+	}
+	return 0;
+}
+
+/* An id that EC2 does not know spoils the whole call, so each is asked alone; there are seldom more than two. */
+static int ask_images(struct apply_job *j, const struct strs *ids, struct ec2_call **calls, struct err *e)
+{
+	for (size_t i = 0; i < ids->n; i++) {
+		const char *one[1] = { ids->v[i] };
+
+		calls[i] = ec2_describe_images(one, 1);
+		if (!calls[i])
+			return err_nomem(e);
+		if (ec2_perform_one(j->aws, calls[i], apply_deadline(), e) && !str_prefix(calls[i]->error.code, "InvalidAMIID"))
+			return -1;
+	}
+	return 0;
+}
+
+static const struct ec2_images *reply_with(struct ec2_call **calls, size_t n, const char *id)
+{
+	for (size_t i = 0; id && i < n; i++) {
+		const struct ec2_images *l = calls[i]->error.class == AWS_OK ? ec2_describe_images_reply(calls[i]) : NULL;
+
+		if (image_find(l, id))
+			return l;
+	}
+	return NULL;
+}
+
+static void choose_images(struct apply_job *j, struct ec2_call **calls, size_t n, const struct ec2_images *tagged)
+{
+	for (size_t i = 0; i < j->cluster->n_queues; i++) {
+		const struct queue *q = &j->cluster->queues[i];
+
+		for (size_t k = 0; k < q->n_resources; k++)
+			choose_image(j, i, &q->resources[k], reply_with(calls, n, image_wanted(j, q)), tagged);
+	}
+}
+
+static void note_images(const struct apply_job *j, struct buf *note)
+{
+	struct strs shown = { 0 };
+
+	for (size_t i = 0; i < j->cluster->n_queues; i++) {
+		for (size_t k = 0; k < j->queues[i].images.n; k++) {
+			const char *id = j->queues[i].images.v[k];
+
+			if (!id[0] || strs_has(&shown, id) || strs_add(&shown, id))
+				continue;
+			buf_fmt(note, "%s%s", shown.n > 1 ? ", " : "", id);
+		}
+	}
+	strs_clear(&shown);
+}
+
+int apply_step_images(struct apply_job *j, struct buf *note, struct err *e)
+{
+	struct strs ids = { 0 };
+	struct ec2_call **calls = NULL, *all = NULL;
+	bool tagged = false;
+	int rc = -1;
+
+	j->queues = calloc(j->cluster->n_queues + 1, sizeof(*j->queues));
+	if (!j->queues || wanted_ids(j, &ids, &tagged) || !(calls = calloc(ids.n + 1, sizeof(struct ec2_call *)))) {
+		err_nomem(e);
+		goto out;
+	}
+	if (ask_images(j, &ids, calls, e))
+		goto out;
+	if (tagged) {
+		all = ec2_describe_images_tagged();
+		if (!all || ec2_perform_one(j->aws, all, apply_deadline(), e)) {
+			if (!all)
+				err_nomem(e);
+			goto out;
+		}
+	}
+	choose_images(j, calls, ids.n, all ? ec2_describe_images_reply(all) : NULL);
+	note_images(j, note);
+	rc = 0;
+out:
+	for (size_t i = 0; calls && i < ids.n; i++)
+		ec2_call_destroy(calls[i]);
+	free(calls);
+	ec2_call_destroy(all);
+	strs_clear(&ids);
+	return rc;
+}
+
+/* --- machines that carry our name but are not ours */
+
+static char *foreign_names(const struct instances *l, const char *uuid, size_t *count)
+{
+	struct buf b = { 0 };
+
+	*count = 0;
+	for (size_t i = 0; l && i < l->n; i++) {
+		if (!instance_alive(l->v[i].state) || str_eq(l->v[i].cluster, uuid))
+			continue;
+		if ((*count)++ < NAMES_SHOWN)
+			buf_fmt(&b, "%s%s", b.n ? ", " : "", l->v[i].id);
+	}
+	return buf_take(&b);
+}
+
+int apply_step_machines(struct apply_job *j, struct buf *note, struct err *e)
+{
+	const char *name[1] = { j->gen->cluster_name };
+	struct ec2_call *c = ec2_describe_by("tag:" TAG_PC_CLUSTER, name, 1);
+	const struct instances *l;
+	size_t foreign = 0, alive = 0;
+	char *names;
+
+	if (!c)
+		return err_nomem(e);
+	if (ec2_perform_one(j->aws, c, apply_deadline(), e)) {
+		ec2_call_destroy(c);
+		return -1;
+	}
+	l = ec2_describe_reply(c);
+	names = foreign_names(l, j->gen->uuid, &foreign);
+	for (size_t i = 0; l && i < l->n; i++)
+		alive += instance_alive(l->v[i].state) != 0;
+	if (foreign)
+		APPLY_PROBLEM(j, "%zu machine%s carry tag " TAG_PC_CLUSTER "=%s but belong to another cluster (%s%s): terminate them, choose another "
+				 "ClusterName in %s, or give --adopt UUID if they are this cluster's (their tag " TAG_CLUSTER ")",
+			      foreign, foreign == 1 ? "" : "s", j->gen->cluster_name, names ? names : "", foreign > NAMES_SHOWN ? ", ..." : "",
+			      SETTINGS_PATH);
+	buf_fmt(note, "%zu of this cluster, %zu of others by its name", alive - foreign, foreign);
+	free(names);
+	ec2_call_destroy(c);
+	return 0;
+}

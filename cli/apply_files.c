@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* apply_files.c - apply's Slurm files: rendered, merged into the site's, compared with what is installed; and which nodes would go.
+ *
+ * Writes nothing.
+ */
+#include "cli/apply_job.h"
+#include "cli/session.h"
+#include "conf/hardware.h"
+#include "conf/slurm_conf.h"
+#include "conf/slurm_files.h"
+#include "lib/base/err.h"
+#include "lib/base/file.h"
+#include "lib/node/name.h"
+#include "lib/node/node.h"
+#include "lib/node/nodeset.h"
+#include "lib/slurmctl/slurmctl.h"
+#include "lib/state/store.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define N_INSTALL 4 /* slurm-ec2.conf, slurm-ec2-gres.conf, gres.conf, slurm.conf: included files first */
+#define NAMES_SHOWN 10
+
+/* --- what goes where */
+
+static int prepare(struct apply_job *j, size_t at, const char *name, struct err *e)
+{
+	struct apply_file *f = &j->install[at];
+	struct stat st;
+
+	f->path = strchr(name, '/') ? str_dup(name) : apply_beside(j->slurm_conf, name);
+	f->mode = 0644;
+	if (!f->path)
+		return err_nomem(e);
+	if (stat(f->path, &st) == 0) {
+		f->mode = st.st_mode & 07777;
+		f->uid = st.st_uid;
+		f->gid = st.st_gid;
+	} else if (errno != ENOENT) {
+		return err_errno(e, errno, "%s", f->path);
+	}
+	return apply_read(f->path, &f->old_text, e);
+}
+
+static const char *rendered(const struct apply_job *j, const char *name)
+{
+	for (size_t i = 0; i < j->n_files; i++) {
+		if (str_eq(strrchr(j->files[i].path, '/') + 1, name))
+			return j->files[i].text;
+	}
+	return NULL;
+}
+
+/* gres.conf is touched only if we have GPUs, or had. */
+static int new_gres(struct apply_file *f, bool gpus, struct err *e)
+{
+	if (!gpus && !f->old_text)
+		return 0;
+	f->new_text = gpus ? gres_conf_merge(f->old_text) : slurm_conf_unmerge(f->old_text);
+	if (!f->new_text)
+		return err_nomem(e);
+	if (!f->new_text[0] && !gpus && f->old_text[0]) {
+		free(f->new_text);
+		f->new_text = NULL;
+	}
+	return 0;
+}
+
+static int plan_install(struct apply_job *j, const struct kvs *merged, struct err *e)
+{
+	bool gpus = rendered(j, SITE_GRES_INCLUDE) != NULL;
+	struct apply_file *f = j->install = calloc(N_INSTALL, sizeof(*j->install));
+
+	if (!f)
+		return err_nomem(e);
+	j->n_install = N_INSTALL;
+	if (prepare(j, 0, SITE_INCLUDE, e) || prepare(j, 1, SITE_GRES_INCLUDE, e) || prepare(j, 2, "gres.conf", e) ||
+	    prepare(j, 3, j->slurm_conf, e))
+		return -1;
+	f[0].new_text = str_dup(rendered(j, SITE_INCLUDE));
+	f[1].new_text = str_dup(rendered(j, SITE_GRES_INCLUDE));
+	if (!f[0].new_text || (gpus && !f[1].new_text))
+		return err_nomem(e);
+	if (new_gres(&f[2], gpus, e))
+		return -1;
+	f[3].new_text = slurm_conf_merge(&j->site, merged, &j->problems);
+	if (!f[3].new_text)
+		return err_set(e, "%s cannot take our lines", j->slurm_conf);
+	return 0;
+}
+
+/* --- restart or reconfigure */
+
+/* Keys at the start of a line that `scontrol reconfigure` takes in. All else asks for a restart. */
+static bool line_is_soft(const char *line)
+{
+	static const char *const soft[] = { "PartitionName=", "SuspendExcNodes=", "SuspendTime=",   "ResumeRate=",
+					    "SuspendRate=",   "ReturnToService=", "BatchStartTimeout=", "#" };
+
+	for (size_t i = 0; i < sizeof(soft) / sizeof(soft[0]); i++) {
+		if (str_prefix(line, soft[i]))
+			return true;
+	}
+	return line[0] == '\n' || !line[0];
+}
+
+static const char *next_line(const char *s)
+{
+	const char *end = strchr(s, '\n');
+
+	return end ? end + 1 : s + strlen(s);
+}
+
+static const char *skip_soft(const char *s)
+{
+	while (*s && line_is_soft(s))
+		s = next_line(s);
+	return s;
+}
+
+static bool same_hard_lines(const char *a, const char *b)
+{
+	for (;;) {
+		size_t n;
+
+		a = skip_soft(a);
+		b = skip_soft(b);
+		if (!*a || !*b)
+			return !*a && !*b;
+		n = strcspn(a, "\n");
+		if (n != strcspn(b, "\n") || strncmp(a, b, n) != 0)
+			return false;
+		a = next_line(a);
+		b = next_line(b);
+	}
+}
+
+static void judge_change(struct apply_job *j)
+{
+	for (size_t i = 0; i < j->n_install; i++) {
+		const struct apply_file *f = &j->install[i];
+
+		if (str_eq(f->old_text, f->new_text))
+			continue;
+		j->changed = true;
+		if (i != 0 || !f->old_text || !same_hard_lines(f->old_text, f->new_text))
+			j->restart = true;
+	}
+	if (!j->slurm_up)
+		j->restart = true;
+}
+
+static void fill_hardware(struct apply_job *j)
+{
+	for (size_t i = 0; i < j->cluster->n_queues; i++) {
+		for (size_t k = 0; k < j->cluster->queues[i].n_resources; k++) {
+			struct gen_resource *g = apply_resource(j, i, k);
+			struct hardware h;
+
+			if (hardware_resolve(&j->cluster->queues[i].resources[k], &j->types, &h, NULL))
+				continue;
+			g->cpus = h.cpus;
+			g->real_memory_mib = h.real_memory_mib;
+		}
+	}
+}
+
+int apply_step_render(struct apply_job *j, struct buf *note, struct err *e)
+{
+	struct slurm_render in = {
+		.cluster = j->cluster,
+		.types = &j->types,
+		.site = &j->site,
+		.version = j->version,
+		.resume_program = RESUME_PROGRAM,
+		.suspend_program = SUSPEND_PROGRAM,
+		.suspend_timeout_s = j->set->suspend_timeout_s,
+	};
+	struct kvs merged = { 0 };
+	int rc = -1;
+
+	if (slurm_files_render(&in, &j->files, &j->n_files, &merged, &j->problems)) {
+		err_set(e, "%s and %s do not go together", j->file, j->slurm_conf);
+		goto out;
+	}
+	rc = plan_install(j, &merged, e);
+	if (rc)
+		goto out;
+	fill_hardware(j);
+	judge_change(j);
+	for (size_t i = 0; i < merged.key.n && rc == 0; i++)
+		rc = kvs_add(&j->gen->slurm_merged, merged.key.v[i], merged.val.v[i]) ? err_nomem(e) : 0;
+	buf_str(note, !j->changed ? "no change" : j->restart ? "changed; slurmctld will be restarted" : "changed; slurmctld will reconfigure");
+out:
+	kvs_clear(&merged);
+	return rc;
+}
+
+void apply_files_show(const struct apply_job *j)
+{
+	for (size_t i = 0; i < j->n_install; i++) {
+		const struct apply_file *f = &j->install[i];
+
+		if (!str_eq(f->old_text, f->new_text))
+			printf("  %-7s %s\n", !f->new_text ? "remove" : f->old_text ? "change" : "create", f->path);
+	}
+	if (j->changed || !j->slurm_up)
+		printf("  %s slurmctld\n", j->restart ? "restart" : "reconfigure");
+}
+
+/* --- nodes that would go while they are in use */
+
+static bool goes(const struct apply_job *j, const char *node)
+{
+	struct node_name n;
+
+	return node_name_resolve(j->old, node, &n) == 0 && node_name_resolve(j->gen, node, &n) != 0;
+}
+
+static bool at_rest(const struct node *n)
+{
+	return node_state_is(n->state, 1u << NS_IDLE | 1u << NS_DOWN | 1u << NS_UNKNOWN, NS_POWERED_DOWN, NS_POWERING_UP | NS_COMPLETING);
+}
+
+static int in_use_slurm(const struct apply_job *j, struct nodeset *out, struct err *e)
+{
+	struct nodes l = { 0 };
+	int rc = slurmctl_nodes(&l, e);
+
+	for (size_t i = 0; rc == 0 && i < l.n; i++) {
+		if (goes(j, l.v[i].name) && !at_rest(&l.v[i]) && nodeset_add(out, l.v[i].name) < 0)
+			rc = err_nomem(e);
+	}
+	nodes_clear(&l);
+	return rc;
+}
+
+/* Without a state file nothing is known to be bound, which is no error. */
+static int in_use_bindings(const struct apply_job *j, struct nodeset *out, struct err *e)
+{
+	struct bindings l = { 0 };
+	struct store *s = store_open_readonly(STORE_PATH, NULL);
+	int rc = s ? store_bindings(s, &l, e) : 0;
+
+	for (size_t i = 0; rc == 0 && i < l.n; i++) {
+		if (l.v[i].state != BINDING_FREE && goes(j, l.v[i].node) && nodeset_add(out, l.v[i].node) < 0)
+			rc = err_nomem(e);
+	}
+	bindings_clear(&l);
+	store_close(s);
+	return rc;
+}
+
+static void refuse_shrink(struct apply_job *j, const struct nodeset *used)
+{
+	struct buf b = { 0 };
+
+	for (size_t i = 0; i < nodeset_count(used) && i < NAMES_SHOWN; i++)
+		buf_fmt(&b, "%s%s", i ? "," : "", nodeset_get(used, i));
+	APPLY_PROBLEM(j, "%zu node%s would vanish while in use: %s%s. Keep their counts in %s, or free them first (scontrol update "
+			 "nodename=%s state=power_down_asap reason=shrink) and apply when sinfo shows them as idle~",
+		      nodeset_count(used), nodeset_count(used) == 1 ? "" : "s", buf_text(&b), nodeset_count(used) > NAMES_SHOWN ? ",..." : "",
+		      j->file, buf_text(&b));
+	buf_free(&b);
+}
+
+int apply_step_shrink(struct apply_job *j, struct buf *note, struct err *e)
+{
+	struct nodeset *used;
+	int rc = -1;
+
+	if (!j->old) {
+		buf_str(note, "there were none");
+		return 0;
+	}
+	used = nodeset_create();
+	if (!used)
+		return err_nomem(e);
+	if (generation_index(j->gen)) {
+		err_nomem(e);
+		goto out;
+	}
+	if ((j->slurm_up && in_use_slurm(j, used, e)) || in_use_bindings(j, used, e))
+		goto out;
+	if (nodeset_count(used))
+		refuse_shrink(j, used);
+	buf_str(note, nodeset_count(used) ? "some are in use" : "none is in use");
+	rc = 0;
+out:
+	nodeset_destroy(used);
+	return rc;
+}

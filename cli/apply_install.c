@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* apply_install.c - the change itself: generation, Slurm files, slurmctld; undone as a whole if slurmctld does not come back with our nodes.
+ *
+ * Signals wait meanwhile, so that Ctrl-C leaves either the old state or the new one.
+ */
+#include "build_config.h"
+
+#include "cli/apply_job.h"
+#include "cli/session.h"
+#include "lib/apply/apply.h"
+#include "lib/base/clock.h"
+#include "lib/base/err.h"
+#include "lib/base/file.h"
+#include "lib/base/log.h"
+#include "lib/base/proc.h"
+#include "lib/base/user.h"
+#include "lib/node/name.h"
+#include "lib/node/node.h"
+#include "lib/node/nodeset.h"
+#include "lib/slurmctl/slurmctl.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define RESTART_LIMIT_MS 120000
+#define ANSWER_LIMIT_MS 90000
+#define KNOWN_LIMIT_MS 20000
+#define POLL_MS 200
+
+/* --- files */
+
+static int write_one(const struct apply_file *f, const char *text, struct err *e)
+{
+	if (!text)
+		return unlink(f->path) && errno != ENOENT ? err_errno(e, errno, "%s", f->path) : 0;
+	if (file_replace(f->path, f->mode, text, strlen(text), e))
+		return -1;
+	if (chown(f->path, f->uid, f->gid) || chmod(f->path, f->mode))
+		return err_errno(e, errno, "%s", f->path);
+	return 0;
+}
+
+/* The text before, beside the file, for a person. */
+static int keep_copy(const struct apply_file *f, struct err *e)
+{
+	struct apply_file copy = *f;
+	int rc;
+
+	if (!f->old_text)
+		return 0;
+	copy.path = str_fmt("%s.slurm-ec2-old", f->path);
+	rc = copy.path ? write_one(&copy, f->old_text, e) : err_nomem(e);
+	free(copy.path);
+	return rc;
+}
+
+int apply_install_files(const struct apply_file *f, size_t n, bool back, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		/* Going back, and when files are taken away, slurm.conf must lose its Include before the included file goes. */
+		const struct apply_file *one = &f[back ? n - 1 - i : i];
+
+		if (str_eq(one->old_text, one->new_text))
+			continue;
+		if (!back && keep_copy(one, e))
+			return -1;
+		if (write_one(one, back ? one->old_text : one->new_text, e)) {
+			if (!back)
+				return -1;
+			rc = -1;
+		}
+	}
+	return rc;
+}
+
+/* --- slurmctld */
+
+int apply_restart(const struct settings *s, struct err *e)
+{
+	const char **argv = calloc(s->slurmctld_restart.n + 1, sizeof(*argv));
+	struct proc_result r = { 0 };
+	struct buf out = { 0 };
+	int rc = -1;
+
+	if (!argv)
+		return err_nomem(e);
+	for (size_t i = 0; i < s->slurmctld_restart.n; i++)
+		argv[i] = s->slurmctld_restart.v[i];
+	if (!argv[0])
+		err_set(e, "SlurmctldRestart in %s is empty", SETTINGS_PATH);
+	else if (proc_run(argv, NULL, RESTART_LIMIT_MS, &out, &r, e) == 0) {
+		if (r.exit_code == 0)
+			rc = 0;
+		else
+			err_set(e, "SlurmctldRestart (%s ...) failed with status %d%s: %.400s", argv[0], r.exit_code,
+				r.timed_out ? " (it took too long)" : "", buf_text(&out));
+	}
+	buf_free(&out);
+	free(argv);
+	return rc;
+}
+
+int apply_wait_slurm(int64_t limit_ms, struct err *e)
+{
+	int64_t until = clock_mono_ms() + limit_ms;
+
+	while (slurmctl_ping(e)) {
+		if (clock_mono_ms() >= until)
+			return -1;
+		clock_sleep_ms(POLL_MS);
+	}
+	return 0;
+}
+
+static int add_range(struct nodeset *s, const struct gen_resource *r, bool is_static)
+{
+	int count = is_static ? r->min_count : r->max_count - r->min_count, rc;
+	char *text;
+
+	if (count <= 0)
+		return 0;
+	text = node_name_range(r->queue, r->name, is_static, count);
+	rc = text ? nodeset_parse(s, text, NULL) : -1;
+	free(text);
+	return rc;
+}
+
+/* 0 if slurmctld knows all our nodes. */
+static int nodes_known(const struct generation *g, struct err *e)
+{
+	struct nodeset *ours = nodeset_create(), *theirs = nodeset_create();
+	struct nodes l = { 0 };
+	int rc = ours && theirs ? slurmctl_nodes(&l, e) : err_nomem(e);
+
+	for (size_t i = 0; rc == 0 && i < g->n_resources; i++)
+		rc = add_range(ours, &g->resources[i], true) || add_range(ours, &g->resources[i], false) ? err_nomem(e) : 0;
+	for (size_t i = 0; rc == 0 && i < l.n; i++)
+		rc = nodeset_add(theirs, l.v[i].name) < 0 ? err_nomem(e) : 0;
+	for (size_t i = 0; rc == 0 && i < nodeset_count(ours); i++) {
+		if (!nodeset_has(theirs, nodeset_get(ours, i)))
+			rc = err_set(e, "slurmctld does not know node %s after the change", nodeset_get(ours, i));
+	}
+	nodes_clear(&l);
+	nodeset_destroy(ours);
+	nodeset_destroy(theirs);
+	return rc;
+}
+
+static int wait_known(const struct generation *g, struct err *e)
+{
+	int64_t until = clock_mono_ms() + KNOWN_LIMIT_MS;
+
+	while (nodes_known(g, e)) {
+		if (clock_mono_ms() >= until)
+			return -1;
+		clock_sleep_ms(POLL_MS);
+	}
+	return 0;
+}
+
+/* --- the change and its undoing */
+
+static int open_slurm(struct apply_job *j, struct err *e)
+{
+	if (j->slurm_open)
+		return 0;
+	if (slurmctl_open(j->slurm_conf, e))
+		return -1;
+	j->slurm_open = true;
+	return 0;
+}
+
+static int store_generation(struct apply_job *j, struct err *e)
+{
+	int rc;
+
+	if (user_become(j->gen->slurm_user, e))
+		return -1;
+	rc = generation_store(APPLIED_DIR, j->gen, j->files, j->n_files, e);
+	user_restore();
+	j->stored = rc == 0;
+	return rc;
+}
+
+static int activate(struct apply_job *j, struct err *e)
+{
+	if (!j->changed && j->slurm_up)
+		return 0;
+	if (apply_install_files(j->install, j->n_install, false, e))
+		return -1;
+	if (open_slurm(j, e))
+		return -1;
+	if (j->restart ? apply_restart(j->set, e) : slurmctl_reconfigure(e))
+		return -1;
+	if (apply_wait_slurm(ANSWER_LIMIT_MS, e))
+		return err_prefix(e, "after the %s", j->restart ? "restart" : "reconfiguration");
+	return wait_known(j->gen, e);
+}
+
+static void put_back(struct apply_job *j, struct err *e)
+{
+	struct err more = { 0 };
+	const char *end = "the old files are back and slurmctld runs with them";
+
+	if (user_become(j->gen->slurm_user, &more) == 0) {
+		if (j->stored && generation_revert(APPLIED_DIR, j->old ? j->old->number : 0, &more))
+			end = "the old generation could not be brought back";
+		user_restore();
+	}
+	if (apply_install_files(j->install, j->n_install, true, &more))
+		end = "the old files could not all be brought back (copies end in .slurm-ec2-old)";
+	else if (apply_restart(j->set, &more) || apply_wait_slurm(ANSWER_LIMIT_MS, &more))
+		end = "the old files are back, but slurmctld does not run";
+	err_prefix(e, "%s%s%s%s; what went wrong before", end, more.text[0] ? " (" : "", more.text, more.text[0] ? ")" : "");
+}
+
+static void hold_signals(sigset_t *before)
+{
+	sigset_t hold;
+
+	sigemptyset(&hold);
+	sigaddset(&hold, SIGINT);
+	sigaddset(&hold, SIGTERM);
+	sigaddset(&hold, SIGHUP);
+	sigaddset(&hold, SIGQUIT);
+	sigprocmask(SIG_BLOCK, &hold, before);
+}
+
+int apply_step_install(struct apply_job *j, struct buf *note, struct err *e)
+{
+	sigset_t before;
+	int rc;
+
+	hold_signals(&before);
+	rc = store_generation(j, e);
+	if (rc == 0) {
+		rc = activate(j, e);
+		if (rc)
+			put_back(j, e);
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (rc)
+		return rc;
+	apply_poke();
+	buf_str(note, !j->changed && j->slurm_up ? "slurmctld needed no change" : j->restart ? "slurmctld restarted and knows the nodes" :
+											      "slurmctld reconfigured");
+	return 0;
+}

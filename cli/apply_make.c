@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* apply_make.c - what apply makes in EC2: placement groups and launch templates, and the trial of a launch; and the removal of those that no
+ * resource uses any more. Everything carries the cluster's UUID, nothing without it is touched.
+ */
+#include "cli/apply_job.h"
+#include "conf/template.h"
+#include "lib/aws/aws.h"
+#include "lib/base/clock.h"
+#include "lib/base/err.h"
+#include "lib/base/user.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GROUP_LIMIT_MS 30000
+#define POLL_MS 500
+
+/* --- placement groups */
+
+static const struct ec2_placement *placement_find(const struct ec2_placements *l, const char *name)
+{
+	for (size_t i = 0; l && i < l->n; i++) {
+		if (str_eq(l->v[i].name, name) && !str_eq(l->v[i].state, "deleted") && !str_eq(l->v[i].state, "deleting"))
+			return &l->v[i];
+	}
+	return NULL;
+}
+
+/* State of a group by its name: 1 available, 0 there but not yet, -1 with e. */
+static int placement_state(struct apply_job *j, const char *name, struct err *e)
+{
+	struct ec2_call *c = ec2_describe_placement_group(name);
+	const struct ec2_placement *p;
+	int rc = -1;
+
+	if (!c)
+		return err_nomem(e);
+	if (ec2_perform_one(j->aws, c, apply_deadline(), e) == 0) {
+		p = placement_find(ec2_placement_groups_reply(c), name);
+		rc = p ? str_eq(p->state, "available") : err_set(e, "EC2 has no placement group %s", name);
+	}
+	ec2_call_destroy(c);
+	return rc;
+}
+
+static int placement_create(struct apply_job *j, const char *name, struct err *e)
+{
+	struct kvs tags = { 0 };
+	struct ec2_call *c = NULL;
+	int64_t until = clock_mono_ms() + GROUP_LIMIT_MS;
+	int rc;
+
+	if (kvs_add(&tags, TAG_CLUSTER, j->gen->uuid) || kvs_add(&tags, TAG_PC_CLUSTER, j->gen->cluster_name) ||
+	    !(c = ec2_create_placement_group(name, &tags))) {
+		rc = err_nomem(e);
+	} else {
+		rc = ec2_perform_one(j->aws, c, apply_deadline(), e);
+		/* a lost answer: the group is there already, made by us (its name holds our UUID) */
+		if (rc && str_eq(c->error.code, "InvalidPlacementGroup.Duplicate"))
+			rc = 0;
+	}
+	while (rc == 0 && (rc = placement_state(j, name, e)) == 0) {
+		if (clock_mono_ms() >= until) {
+			rc = err_set(e, "placement group %s is not available after %d s", name, GROUP_LIMIT_MS / 1000);
+			break;
+		}
+		clock_sleep_ms(POLL_MS);
+	}
+	ec2_call_destroy(c);
+	kvs_clear(&tags);
+	return rc < 0 ? -1 : 0;
+}
+
+static int need_placement(struct apply_job *j, const struct ec2_placements *have, struct gen_resource *g, size_t *made, struct err *e)
+{
+	int rc = 0;
+
+	if (g->placement_managed) {
+		g->placement_group = placement_name(j->gen->uuid, j->gen->cluster_name, g->queue, g->name);
+		if (!g->placement_group)
+			return err_nomem(e);
+		if (placement_find(have, g->placement_group))
+			return 0;
+		rc = placement_create(j, g->placement_group, e);
+		*made += rc == 0;
+	} else if (g->placement_group) {
+		rc = placement_state(j, g->placement_group, e) < 0 ? -1 : 0;
+	}
+	return rc ? err_prefix(e, "queue %s, compute resource %s", g->queue, g->name) : 0;
+}
+
+int apply_step_placement(struct apply_job *j, struct buf *note, struct err *e)
+{
+	struct ec2_call *c = ec2_describe_placement_groups(j->gen->uuid);
+	size_t made = 0, used = 0;
+	int rc;
+
+	if (!c)
+		return err_nomem(e);
+	rc = ec2_perform_one(j->aws, c, apply_deadline(), e);
+	for (size_t i = 0; i < j->gen->n_resources && rc == 0; i++) {
+		rc = need_placement(j, ec2_placement_groups_reply(c), &j->gen->resources[i], &made, e);
+		used += j->gen->resources[i].placement_group != NULL;
+	}
+	if (rc == 0)
+		buf_fmt(note, "%zu used, %zu created", used, made);
+	ec2_call_destroy(c);
+	return rc;
+}
+
+/* --- launch templates */
+
+static const struct ec2_template_ref *template_find(const struct ec2_template_refs *l, const char *name, const char *id)
+{
+	for (size_t i = 0; l && i < l->n; i++) {
+		if ((name && str_eq(l->v[i].name, name)) || (id && str_eq(l->v[i].id, id)))
+			return &l->v[i];
+	}
+	return NULL;
+}
+
+static const struct gen_resource *old_resource(const struct apply_job *j, const struct gen_resource *g)
+{
+	size_t i;
+
+	if (!j->old)
+		return NULL;
+	i = generation_find_resource(j->old, g->queue, strlen(g->queue), g->name, strlen(g->name));
+	return i == SIZE_MAX ? NULL : &j->old->resources[i];
+}
+
+static int keep_template(struct gen_resource *g, const char *id, int64_t version, const char *hash, struct err *e)
+{
+	g->template_id = str_dup(id);
+	g->template_version = version;
+	g->template_hash = str_dup(hash);
+	return g->template_id && g->template_hash ? 0 : err_nomem(e);
+}
+
+static struct ec2_call *template_call(const char *id, const struct ec2_template *t)
+{
+	return id ? ec2_create_template_version(id, t) : ec2_create_template(t);
+}
+
+/* Create the template, or its next version if id is known. A name that another cluster of this account took gets our UUID's start. */
+static int send_template(struct apply_job *j, struct template *t, const char *id, const char *hash, struct gen_resource *g, struct err *e)
+{
+	struct ec2_call *c = template_call(id, &t->ec2);
+	const struct ec2_template_refs *l;
+	char *longer;
+	int rc;
+
+	if (!c)
+		return err_nomem(e);
+	rc = ec2_perform_one(j->aws, c, apply_deadline(), e);
+	if (rc && str_eq(c->error.code, "InvalidLaunchTemplateName.AlreadyExistsException")) {
+		longer = str_fmt("%s/%.8s", t->name, j->gen->uuid);
+		ec2_call_destroy(c);
+		t->ec2.name = longer;
+		c = longer ? template_call(NULL, &t->ec2) : NULL;
+		rc = c ? ec2_perform_one(j->aws, c, apply_deadline(), e) : err_nomem(e);
+		t->ec2.name = t->name;
+		free(longer);
+	}
+	if (rc == 0) {
+		l = ec2_template_reply(c);
+		rc = l && l->n && (id || l->v[0].id) ? keep_template(g, l->v[0].id ? l->v[0].id : id, l->v[0].version, hash, e) :
+						       err_set(e, "EC2's answer names no template");
+	}
+	ec2_call_destroy(c);
+	return rc;
+}
+
+/* The content without name and token, for the hash. */
+static int content_hash(const struct template *t, char out[17])
+{
+	struct ec2_template copy = t->ec2;
+	struct ec2_call *c;
+
+	copy.client_token = NULL;
+	c = ec2_create_template(&copy);
+	if (!c)
+		return -1;
+	template_hash(c->body, out);
+	ec2_call_destroy(c);
+	return 0;
+}
+
+static const struct ec2_template_ref *our_template(const struct apply_job *j, const struct ec2_template_refs *have, const char *name,
+						   const struct gen_resource *was)
+{
+	const struct ec2_template_ref *r = was ? template_find(have, NULL, was->template_id) : NULL;
+	char *longer;
+
+	if (r)
+		return r;
+	r = template_find(have, name, NULL);
+	if (r)
+		return r;
+	longer = str_fmt("%s/%.8s", name, j->gen->uuid);
+	r = longer ? template_find(have, longer, NULL) : NULL;
+	free(longer);
+	return r;
+}
+
+static int make_template(struct apply_job *j, const struct ec2_template_refs *have, const struct template_input *in,
+			 struct gen_resource *g, size_t *made, struct err *e)
+{
+	const struct gen_resource *was = old_resource(j, g);
+	const struct ec2_template_ref *ref;
+	struct template t;
+	char hash[17], token[37];
+	int rc;
+
+	if (template_build(in, &t, e))
+		return -1;
+	ref = our_template(j, have, t.name, was);
+	if (content_hash(&t, hash)) {
+		rc = err_nomem(e);
+	} else if (ref && was && str_eq(was->template_hash, hash) && str_eq(was->template_id, ref->id)) {
+		rc = keep_template(g, was->template_id, was->template_version, hash, e);
+	} else {
+		rand_uuid(token);
+		t.ec2.client_token = token;
+		rc = send_template(j, &t, ref ? ref->id : NULL, hash, g, e);
+		*made += rc == 0;
+	}
+	template_clear(&t);
+	return rc;
+}
+
+static int make_templates(struct apply_job *j, const struct ec2_template_refs *have, size_t *made, struct err *e)
+{
+	for (size_t i = 0; i < j->cluster->n_queues; i++) {
+		const struct queue *q = &j->cluster->queues[i];
+
+		for (size_t k = 0; k < q->n_resources; k++) {
+			struct gen_resource *g = apply_resource(j, i, k);
+			const char *root = j->queues[i].root_devices.v[k];
+			struct template_input in = {
+				.gen = j->gen,
+				.cluster = j->cluster,
+				.queue = q,
+				.resource = &q->resources[k],
+				.types = &j->types,
+				.groups = &j->queues[i].groups,
+				.image_id = j->queues[i].images.v[k],
+				.root_device = root[0] ? root : NULL,
+				.placement_group = g->placement_group,
+			};
+
+			if (make_template(j, have, &in, g, made, e))
+				return err_prefix(e, "queue %s, compute resource %s", q->name, g->name);
+		}
+	}
+	return 0;
+}
+
+int apply_step_templates(struct apply_job *j, struct buf *note, struct err *e)
+{
+	struct ec2_call *c = ec2_describe_templates(j->gen->uuid);
+	size_t made = 0;
+	int rc;
+
+	if (!c)
+		return err_nomem(e);
+	rc = ec2_perform_one(j->aws, c, apply_deadline(), e);
+	if (rc == 0)
+		rc = make_templates(j, ec2_template_reply(c), &made, e);
+	if (rc == 0)
+		buf_fmt(note, "%zu used, %zu new or with a new version", j->gen->n_resources, made);
+	ec2_call_destroy(c);
+	return rc;
+}
+
+/* --- would EC2 launch? */
+
+static int try_one(struct apply_job *j, const struct gen_resource *g, struct err *e)
+{
+	char token[37];
+	struct ec2_run run = {
+		.template_id = g->template_id,
+		.template_version = g->template_version,
+		.min_count = 1,
+		.max_count = 1,
+		.client_token = token,
+		.dry_run = true,
+	};
+	struct ec2_call *c;
+	int rc = 0;
+
+	rand_uuid(token);
+	c = ec2_run_instances(&run);
+	if (!c)
+		return err_nomem(e);
+	ec2_perform_one(j->daemon_aws, c, apply_deadline(), e);
+	if (str_eq(c->error.code, "UnauthorizedOperation"))
+		rc = err_prefix(e, "user %s may not launch it: `slurm-ec2 policy` prints the permissions it needs", j->gen->slurm_user);
+	else if (!str_eq(c->error.code, "DryRunOperation"))
+		rc = err_prefix(e, "EC2 would not launch it");
+	ec2_call_destroy(c);
+	return rc;
+}
+
+int apply_step_try_launch(struct apply_job *j, struct buf *note, struct err *e)
+{
+	int rc = 0;
+
+	if (user_become(j->gen->slurm_user, e))
+		return -1;
+	for (size_t i = 0; i < j->gen->n_resources && rc == 0; i++) {
+		rc = try_one(j, &j->gen->resources[i], e);
+		if (rc)
+			err_prefix(e, "queue %s, compute resource %s", j->gen->resources[i].queue, j->gen->resources[i].name);
+	}
+	user_restore();
+	if (rc == 0)
+		buf_str(note, "EC2 would launch each resource");
+	return rc;
+}
+
+/* --- what no resource uses any more */
+
+static bool template_used(const struct apply_job *j, const char *id)
+{
+	for (size_t i = 0; i < j->gen->n_resources; i++) {
+		if (str_eq(j->gen->resources[i].template_id, id))
+			return true;
+	}
+	return false;
+}
+
+static bool placement_used(const struct apply_job *j, const char *name)
+{
+	for (size_t i = 0; i < j->gen->n_resources; i++) {
+		if (str_eq(j->gen->resources[i].placement_group, name))
+			return true;
+	}
+	return false;
+}
+
+/* Failing to tidy is no failure of apply: the next one tries again. */
+static void delete_one(struct apply_job *j, struct ec2_call *c, const char *what, size_t *gone)
+{
+	struct err e = { 0 };
+
+	if (!c)
+		return;
+	if (ec2_perform_one(j->aws, c, apply_deadline(), &e))
+		APPLY_WARN(j, "%s is not used any more but could not be deleted: %s", what, e.text);
+	else
+		(*gone)++;
+	ec2_call_destroy(c);
+}
+
+static void tidy_templates(struct apply_job *j, const struct ec2_template_refs *l, size_t *gone)
+{
+	for (size_t i = 0; l && i < l->n; i++) {
+		if (!template_used(j, l->v[i].id))
+			delete_one(j, ec2_delete_template(l->v[i].id), l->v[i].name, gone);
+	}
+}
+
+static void tidy_placements(struct apply_job *j, const struct ec2_placements *l, size_t *gone)
+{
+	for (size_t i = 0; l && i < l->n; i++) {
+		if (str_eq(l->v[i].state, "available") && !placement_used(j, l->v[i].name))
+			delete_one(j, ec2_delete_placement_group(l->v[i].name), l->v[i].name, gone);
+	}
+}
+
+int apply_step_tidy(struct apply_job *j, struct buf *note, struct err *e)
+{
+	struct ec2_call *t = ec2_describe_templates(j->gen->uuid), *p = ec2_describe_placement_groups(j->gen->uuid);
+	size_t gone = 0;
+
+	if (t && ec2_perform_one(j->aws, t, apply_deadline(), e) == 0)
+		tidy_templates(j, ec2_template_reply(t), &gone);
+	if (p && ec2_perform_one(j->aws, p, apply_deadline(), e) == 0)
+		tidy_placements(j, ec2_placement_groups_reply(p), &gone);
+	buf_fmt(note, "%zu removed", gone);
+	ec2_call_destroy(t);
+	ec2_call_destroy(p);
+	return 0;
+}

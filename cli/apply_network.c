@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* apply_network.c - apply's look at subnets and security groups: can head and nodes talk? Reads only; every refusal names the command
+ * that opens the way.
+ */
+#include "cli/apply_job.h"
+#include "cli/secgroup.h"
+#include "lib/aws/aws.h"
+#include "lib/aws/imds.h"
+#include "lib/base/err.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- subnets */
+
+static const struct ec2_subnet *subnet_find(const struct ec2_subnets *l, const char *id)
+{
+	for (size_t i = 0; l && i < l->n; i++) {
+		if (str_eq(l->v[i].id, id))
+			return &l->v[i];
+	}
+	return NULL;
+}
+
+static long queue_nodes(const struct queue *q)
+{
+	long n = 0;
+
+	for (size_t i = 0; i < q->n_resources; i++)
+		n += q->resources[i].max_count;
+	return n;
+}
+
+static void judge_subnets(struct apply_job *j, size_t at, const struct ec2_subnets *l)
+{
+	const struct queue *q = &j->cluster->queues[at];
+	long room = 0;
+
+	for (size_t i = 0; i < q->subnet_ids.n; i++) {
+		const struct ec2_subnet *s = subnet_find(l, q->subnet_ids.v[i]);
+
+		if (!s) {
+			APPLY_PROBLEM_AT(j, q->subnets_at, "queue %s: EC2 has no subnet %s in %s", q->name, q->subnet_ids.v[i], j->gen->region);
+			continue;
+		}
+		room += s->free_addresses;
+		if (!j->queues[at].vpc)
+			j->queues[at].vpc = str_dup(s->vpc);
+		else if (!str_eq(j->queues[at].vpc, s->vpc))
+			APPLY_PROBLEM_AT(j, q->subnets_at, "queue %s: its subnets are in different VPCs", q->name);
+	}
+	if (j->queues[at].vpc && room < queue_nodes(q))
+		problems_add(&j->problems, PROBLEM_WARNING, j->cluster->file, q->subnets_at.line, q->subnets_at.column, NULL,
+			     "queue %s: its subnets have %ld free addresses for %ld nodes", q->name, room, queue_nodes(q));
+}
+
+/* One id EC2 does not know spoils a call, so the ids are asked one by one and the answers are kept side by side. */
+struct asked {
+	struct strs ids;
+	struct ec2_call **call;
+	size_t cap;
+};
+
+static int ask_one(struct apply_job *j, struct asked *a, struct ec2_call *c, const char *id, const char *unknown, struct err *e)
+{
+	if (!c)
+		return err_nomem(e);
+	if (mem_grow(&a->call, &a->cap, a->ids.n + 1, sizeof(*a->call)) || strs_add(&a->ids, id)) {
+		ec2_call_destroy(c);
+		return err_nomem(e);
+	}
+	a->call[a->ids.n - 1] = c;
+	if (ec2_perform_one(j->aws, c, apply_deadline(), e) && !str_prefix(c->error.code, unknown))
+		return -1;
+	return 0;
+}
+
+static void asked_clear(struct asked *a)
+{
+	for (size_t i = 0; i < a->ids.n; i++)
+		ec2_call_destroy(a->call[i]);
+	free(a->call);
+	strs_clear(&a->ids);
+}
+
+static int ask_subnets(struct apply_job *j, struct asked *a, struct ec2_subnets *all, struct err *e)
+{
+	for (size_t i = 0; i < j->cluster->n_queues; i++) {
+		const struct strs *ids = &j->cluster->queues[i].subnet_ids;
+
+		for (size_t k = 0; k < ids->n; k++) {
+			const char *one[1] = { ids->v[k] };
+
+			if (strs_has(&a->ids, ids->v[k]))
+				continue;
+			if (ask_one(j, a, ec2_describe_subnets(one, 1), one[0], "InvalidSubnetID", e))
+				return -1;
+		}
+	}
+	for (size_t i = 0; i < a->ids.n; i++) {
+		const struct ec2_subnets *l = a->call[i]->error.class == AWS_OK ? ec2_describe_subnets_reply(a->call[i]) : NULL;
+
+		for (size_t k = 0; l && k < l->n; k++) {
+			if (mem_grow(&all->v, &all->cap, all->n + 1, sizeof(*all->v)))
+				return err_nomem(e);
+			all->v[all->n++] = l->v[k]; /* the strings stay the call's */
+		}
+	}
+	return 0;
+}
+
+/* --- security groups */
+
+static int default_group(struct apply_job *j, struct apply_queue *q, struct err *e)
+{
+	struct ec2_call *c = ec2_describe_default_group(q->vpc);
+	const struct ec2_groups *l;
+	int rc = -1;
+
+	if (!c)
+		return err_nomem(e);
+	if (ec2_perform_one(j->aws, c, apply_deadline(), e) == 0) {
+		l = ec2_describe_groups_reply(c);
+		rc = l && l->n ? 0 : err_set(e, "VPC %s has no default security group: name groups by SecurityGroups in the queue, or "
+						"ComputeSecurityGroupIds in %s", q->vpc, SETTINGS_PATH);
+		if (rc == 0 && strs_add(&q->groups, l->v[0].id))
+			rc = err_nomem(e);
+	}
+	ec2_call_destroy(c);
+	return rc;
+}
+
+/* The queue's own groups, else the site's, else the VPC's default; and the additional ones. */
+static int groups_in_force(struct apply_job *j, size_t at, struct err *e)
+{
+	const struct queue *q = &j->cluster->queues[at];
+	struct apply_queue *to = &j->queues[at];
+	const struct strs *own = q->security_groups.n ? &q->security_groups : &j->set->security_group_ids;
+
+	if (own->n) {
+		if (strs_copy(&to->groups, own))
+			return err_nomem(e);
+	} else if (to->vpc && default_group(j, to, e)) {
+		return -1;
+	}
+	for (size_t i = 0; i < q->additional_security_groups.n; i++) {
+		if (strs_add(&to->groups, q->additional_security_groups.v[i]))
+			return err_nomem(e);
+	}
+	return 0;
+}
+
+/* The head node's own groups, if it is an instance. */
+static int head_groups(struct apply_job *j, struct err *e)
+{
+	struct imds *m = imds_create(j->set->imds_endpoint);
+	struct buf id = { 0 };
+	struct ec2_call *c = NULL;
+	const struct instances *l;
+	int rc = 0;
+
+	if (m && imds_get(m, "meta-data/instance-id", &id, NULL) == 1) {
+		const char *one[1] = { buf_text(&id) };
+
+		c = ec2_describe_ids(one, 1);
+		if (!c)
+			rc = err_nomem(e);
+		else if (ec2_perform_one(j->aws, c, apply_deadline(), e) == 0 && (l = ec2_describe_reply(c)) && l->n) {
+			j->head_in_ec2 = true;
+			for (size_t i = 0; i < l->v[0].groups.n && rc == 0; i++)
+				rc = strs_add(&j->head_groups, l->v[0].groups.id[i]) ? err_nomem(e) : 0;
+		}
+	}
+	ec2_call_destroy(c);
+	buf_free(&id);
+	imds_destroy(m);
+	return rc;
+}
+
+static int ask_groups(struct apply_job *j, struct asked *a, const struct strs *ids, struct ec2_groups *all, struct err *e)
+{
+	for (size_t i = 0; i < ids->n; i++) {
+		const char *one[1] = { ids->v[i] };
+		const struct ec2_groups *l;
+		struct ec2_call *c;
+
+		if (strs_has(&a->ids, ids->v[i]))
+			continue;
+		c = ec2_describe_groups(one, 1);
+		if (ask_one(j, a, c, one[0], "InvalidGroup", e))
+			return -1;
+		l = c->error.class == AWS_OK ? ec2_describe_groups_reply(c) : NULL;
+		for (size_t k = 0; l && k < l->n; k++) {
+			if (mem_grow(&all->v, &all->cap, all->n + 1, sizeof(*all->v)))
+				return err_nomem(e);
+			all->v[all->n++] = l->v[k];
+		}
+	}
+	return 0;
+}
+
+#define OPEN_COMMAND "aws ec2 authorize-security-group-ingress --region %s --group-id %s --protocol tcp --port %s "
+
+static void judge_head_to_node(struct apply_job *j, const struct queue *q, const struct apply_queue *d, const struct ec2_groups *all)
+{
+	char port[16];
+
+	if (secgroup_admits(all, &d->groups, &j->head_groups, j->gen->head_address, j->slurmd_port))
+		return;
+	snprintf(port, sizeof(port), "%d", j->slurmd_port);
+	if (j->head_groups.n)
+		APPLY_PROBLEM_AT(j, q->at, "queue %s: slurmctld cannot reach slurmd (TCP %s) through the nodes' security groups; open it: " OPEN_COMMAND
+				 "--source-group %s", q->name, port, j->gen->region, d->groups.v[0], port, j->head_groups.v[0]);
+	else
+		APPLY_PROBLEM_AT(j, q->at, "queue %s: slurmctld cannot reach slurmd (TCP %s) through the nodes' security groups; open it: " OPEN_COMMAND
+				 "--cidr %s/32", q->name, port, j->gen->region, d->groups.v[0], port, j->gen->head_address);
+}
+
+/* slurmd passes messages on to other nodes, and MPI uses any port. */
+static void judge_node_to_node(struct apply_job *j, const struct queue *q, const struct apply_queue *d, const struct ec2_groups *all,
+			       const char *cidr)
+{
+	if (secgroup_admits(all, &d->groups, &d->groups, cidr, -1))
+		return;
+	if (secgroup_admits(all, &d->groups, &d->groups, cidr, j->slurmd_port))
+		problems_add(&j->problems, PROBLEM_WARNING, j->cluster->file, q->at.line, q->at.column, NULL,
+			     "queue %s: nodes reach each other's slurmd only; MPI and srun use other ports too", q->name);
+	else
+		APPLY_PROBLEM_AT(j, q->at, "queue %s: nodes cannot reach each other; open it: " OPEN_COMMAND "--source-group %s", q->name,
+				 j->gen->region, d->groups.v[0], "0-65535", d->groups.v[0]);
+}
+
+static void judge_node_to_head(struct apply_job *j, const struct queue *q, const struct apply_queue *d, const struct ec2_groups *all,
+			       const char *cidr)
+{
+	char port[16];
+
+	if (!j->head_groups.n)
+		return;
+	if (secgroup_admits(all, &j->head_groups, &d->groups, cidr, -1))
+		return;
+	snprintf(port, sizeof(port), "%d", j->gen->slurmctld_port);
+	if (!secgroup_admits(all, &j->head_groups, &d->groups, cidr, j->gen->slurmctld_port))
+		APPLY_PROBLEM_AT(j, q->at, "queue %s: nodes cannot reach slurmctld (TCP %s) through the head node's security groups; open it: " OPEN_COMMAND
+				 "--source-group %s", q->name, port, j->gen->region, j->head_groups.v[0], port, d->groups.v[0]);
+	else
+		problems_add(&j->problems, PROBLEM_WARNING, j->cluster->file, q->at.line, q->at.column, NULL,
+			     "queue %s: nodes reach slurmctld only; srun and salloc on the head node need their ports open too (SrunPortRange)",
+			     q->name);
+}
+
+static void judge_groups(struct apply_job *j, size_t at, const struct ec2_groups *all, const struct ec2_subnets *subnets)
+{
+	const struct queue *q = &j->cluster->queues[at];
+	const struct apply_queue *d = &j->queues[at];
+	const struct ec2_subnet *s = q->subnet_ids.n ? subnet_find(subnets, q->subnet_ids.v[0]) : NULL;
+	bool known = d->groups.n > 0;
+
+	for (size_t i = 0; i < d->groups.n; i++) {
+		const struct ec2_group *g = secgroup_find(all, d->groups.v[i]);
+
+		if (!g)
+			APPLY_PROBLEM_AT(j, q->at, "queue %s: EC2 has no security group %s", q->name, d->groups.v[i]);
+		else if (d->vpc && g->vpc && strcmp(g->vpc, d->vpc) != 0)
+			APPLY_PROBLEM_AT(j, q->at, "queue %s: security group %s is in %s, its subnet is in %s", q->name, g->id, g->vpc, d->vpc);
+		known = known && g;
+	}
+	if (!known)
+		return;
+	judge_head_to_node(j, q, d, all);
+	judge_node_to_node(j, q, d, all, s ? s->cidr : NULL);
+	judge_node_to_head(j, q, d, all, s ? s->cidr : NULL);
+}
+
+static int look(struct apply_job *j, struct asked *subnets_asked, struct asked *groups_asked, struct ec2_subnets *subnets,
+		struct ec2_groups *groups, struct err *e)
+{
+	if (ask_subnets(j, subnets_asked, subnets, e) || head_groups(j, e) || ask_groups(j, groups_asked, &j->head_groups, groups, e))
+		return -1;
+	for (size_t i = 0; i < j->cluster->n_queues; i++) {
+		judge_subnets(j, i, subnets);
+		if (groups_in_force(j, i, e) || ask_groups(j, groups_asked, &j->queues[i].groups, groups, e))
+			return -1;
+		judge_groups(j, i, groups, subnets);
+	}
+	return 0;
+}
+
+int apply_step_network(struct apply_job *j, struct buf *note, struct err *e)
+{
+	struct asked subnets_asked = { 0 }, groups_asked = { 0 };
+	struct ec2_subnets subnets = { 0 };
+	struct ec2_groups groups = { 0 };
+	int rc = look(j, &subnets_asked, &groups_asked, &subnets, &groups, e);
+
+	if (rc == 0)
+		buf_fmt(note, "%zu subnet%s, %zu security group%s%s", subnets.n, subnets.n == 1 ? "" : "s", groups.n, groups.n == 1 ? "" : "s",
+			j->head_in_ec2 ? "" : "; this head node is not in EC2, its own firewall is not checked");
+	free(subnets.v);
+	free(groups.v);
+	asked_clear(&subnets_asked);
+	asked_clear(&groups_asked);
+	return rc;
+}

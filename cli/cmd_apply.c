@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmd_apply.c - `slurm-ec2 apply FILE`: make the cluster of a cluster.yaml the running one.
+ *
+ * A list of steps, one line each. All before the gate only look, and their problems are shown together; what comes after changes things, in
+ * an order in which the last change is the one that counts. Refuses whatever would make a later launch fail.
+ */
+#include "build_config.h"
+
+#include "cli/apply_job.h"
+#include "cli/command.h"
+#include "cli/session.h"
+#include "lib/base/err.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum phase { LOOK, MAKE };
+
+static const struct step {
+	enum phase phase;
+	const char *title;
+	apply_step_fn run;
+} steps[] = {
+	{ LOOK, "cluster.yaml", apply_step_file },
+	{ LOOK, "settings", apply_step_settings },
+	{ LOOK, "Slurm here", apply_step_slurm },
+	{ LOOK, "our folders", apply_step_folders },
+	{ LOOK, "applied so far", apply_step_previous },
+	{ LOOK, "head node address", apply_step_head },
+	{ LOOK, "EC2 account", apply_step_account },
+	{ LOOK, "instance types", apply_step_types },
+	{ LOOK, "images", apply_step_images },
+	{ LOOK, "network", apply_step_network },
+	{ LOOK, "machines", apply_step_machines },
+	{ LOOK, "Slurm files", apply_step_render },
+	{ LOOK, "nodes that would go", apply_step_shrink },
+	{ MAKE, "trial slurmctld", apply_step_scratch },
+	{ MAKE, "placement groups", apply_step_placement },
+	{ MAKE, "launch templates", apply_step_templates },
+	{ MAKE, "trial launch", apply_step_try_launch },
+	{ MAKE, "install", apply_step_install },
+	{ MAKE, "tidy EC2", apply_step_tidy },
+};
+#define N_STEPS (sizeof(steps) / sizeof(steps[0]))
+
+static int run_step(struct apply_job *j, const struct step *s, struct err *e)
+{
+	struct buf note = { 0 };
+	size_t before = problems_count(&j->problems, PROBLEM_ERROR);
+	int rc;
+
+	printf("%-20s ", s->title);
+	fflush(stdout);
+	rc = s->run(j, &note, e);
+	if (rc)
+		puts("failed");
+	else if (problems_count(&j->problems, PROBLEM_ERROR) > before)
+		printf("problems%s%s\n", note.n ? "; " : "", buf_text(&note));
+	else
+		printf("ok%s%s\n", note.n ? ", " : "", buf_text(&note));
+	fflush(stdout);
+	buf_free(&note);
+	return rc;
+}
+
+static void show_problems(struct apply_job *j)
+{
+	fflush(stdout);
+	problems_sort(&j->problems);
+	problems_print(&j->problems, stderr);
+	problems_clear(&j->problems);
+}
+
+/* Between looking and making: 0 = go on, 1 = stop, all well (--dry-run), -1 = refused. */
+static int gate(struct apply_job *j, bool failed)
+{
+	bool bad = failed || problems_count(&j->problems, PROBLEM_ERROR) > 0 || j->problems.nomem;
+
+	show_problems(j);
+	if (bad)
+		return -1;
+	if (!j->dry_run)
+		return 0;
+	puts("Would do:");
+	apply_files_show(j);
+	return 1;
+}
+
+static int apply(struct apply_job *j)
+{
+	struct err e = { 0 };
+	size_t i = 0;
+	int rc = 0;
+
+	for (; i < N_STEPS && steps[i].phase == LOOK && rc == 0; i++)
+		rc = run_step(j, &steps[i], &e);
+	switch (gate(j, rc != 0)) {
+	case -1:
+		fprintf(stderr, "slurm-ec2 apply: %s%snothing was changed\n", e.text, e.text[0] ? "; " : "");
+		return EXIT_PROBLEM;
+	case 1:
+		return EXIT_OK;
+	default:
+		break;
+	}
+	for (; i < N_STEPS && rc == 0; i++)
+		rc = run_step(j, &steps[i], &e);
+	show_problems(j);
+	if (rc)
+		fprintf(stderr, "slurm-ec2 apply: %s\n", e.text);
+	return rc ? EXIT_PROBLEM : EXIT_OK;
+}
+
+static int run(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "dry-run", no_argument, NULL, 'n' }, { "yes", no_argument, NULL, 'y' }, { "adopt", required_argument, NULL, 'a' }, { NULL, 0, NULL, 0 }
+	};
+	struct apply_job j = { .lock_fd = -1 };
+	int c, status;
+
+	while ((c = getopt_long(argc, argv, "ny", options, NULL)) != -1) {
+		switch (c) {
+		case 'n':
+			j.dry_run = true;
+			break;
+		case 'y':
+			break; /* nothing is asked: for scripts that say it everywhere */
+		case 'a':
+			j.adopt = optarg;
+			break;
+		default:
+			return command_usage_error(&cmd_apply, "unknown option");
+		}
+	}
+	if (argc - optind != 1)
+		return command_usage_error(&cmd_apply, "give one FILE");
+	if (geteuid() != 0) {
+		fputs("slurm-ec2 apply: it writes into Slurm's folder and restarts slurmctld, so root must run it\n", stderr);
+		return EXIT_PROBLEM;
+	}
+	j.file = argv[optind];
+	status = apply(&j);
+	apply_job_clear(&j);
+	return status;
+}
+
+const struct command cmd_apply = {
+	.name = "apply",
+	.help = "make a cluster.yaml the running cluster",
+	.usage = "Usage: slurm-ec2 apply FILE [--dry-run] [--adopt UUID]\n"
+		 "Check FILE against this machine's Slurm and against EC2, make launch templates and placement groups, install the Slurm\n"
+		 "files beside slurm.conf and let slurmctld take them in. Running jobs and nodes stay. If slurmctld does not come back\n"
+		 "with the new files, the old ones are put back.\n\n"
+		 "  --dry-run     look and judge only; print what would be changed in Slurm's folder\n"
+		 "  --adopt UUID  take over the machines of that cluster, after the state folder was lost\n\n"
+		 "Root runs it. Exit status: 0 done, 1 refused or failed (then all is as before), 2 wrong usage.\n",
+	.run = run,
+};

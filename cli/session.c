@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* session.c - the common start of the commands that talk to EC2. Prints, since only commands use it; decides nothing. */
+#include "cli/session.h"
+
+#include "lib/aws/aws.h"
+#include "lib/base/err.h"
+#include "lib/base/problem.h"
+#include "lib/cluster/load.h"
+#include "lib/cluster/settings.h"
+
+#include <stdio.h>
+#include <strings.h>
+#include <unistd.h>
+
+#define SUSPEND_TIMEOUT_DEFAULT_S 30
+
+struct settings *session_settings(struct err *e)
+{
+	struct problems p = { 0 };
+	struct settings *s = settings_load(SETTINGS_PATH, &p);
+
+	problems_print(&p, stderr);
+	problems_clear(&p);
+	if (!s)
+		err_set(e, "%s cannot be used", SETTINGS_PATH);
+	return s;
+}
+
+struct aws *session_aws_with(const struct settings *s, const char *region, struct err *e)
+{
+	struct aws_config c = {
+		.region = region,
+		.endpoint = s->endpoint,
+		.profile = s->profile,
+		.credentials_file = s->credentials_file,
+		.config_file = s->config_file,
+		.imds_endpoint = s->imds_endpoint,
+		.proxy = s->proxy,
+		.ca_bundle = s->ca_bundle,
+		.person = true,
+	};
+
+	return aws_create(&c, e);
+}
+
+struct aws *session_aws(const char *region, struct err *e)
+{
+	struct settings *s = session_settings(e);
+	struct aws *a = s ? session_aws_with(s, region, e) : NULL;
+
+	settings_destroy(s);
+	return a;
+}
+
+int64_t session_suspend_timeout(void)
+{
+	struct problems p = { 0 };
+	struct settings *s = settings_load(SETTINGS_PATH, &p);
+	int64_t t = s ? s->suspend_timeout_s : SUSPEND_TIMEOUT_DEFAULT_S;
+
+	settings_destroy(s);
+	problems_clear(&p);
+	return t;
+}
+
+int session_confirm(const char *question)
+{
+	char answer[16];
+
+	if (!isatty(STDIN_FILENO))
+		return 0;
+	printf("%s [y/N] ", question);
+	fflush(stdout);
+	if (!fgets(answer, sizeof(answer), stdin))
+		return 0;
+	answer[sizeof(answer) - 1] = 0;
+	return strcasecmp(answer, "y\n") == 0 || strcasecmp(answer, "yes\n") == 0;
+}

@@ -1,0 +1,25 @@
+/* session.h - what the commands that a person runs share: settings, a connection to EC2, a line a step. */
+#ifndef SE_CLI_SESSION_H
+#define SE_CLI_SESSION_H
+
+#include <stdint.h>
+
+struct aws;
+struct err;
+struct settings;
+
+#define RESUME_PROGRAM PKGLIBEXECDIR "/resume"
+#define SUSPEND_PROGRAM PKGLIBEXECDIR "/suspend"
+
+/* settings.yaml; its problems go to stderr. NULL with e on error. Caller settings_destroy()s. */
+struct settings *session_settings(struct err *e);
+/* EC2 as settings.yaml and this person's environment say. region NULL = theirs. Caller aws_destroy()s. */
+struct aws *session_aws(const char *region, struct err *e);
+struct aws *session_aws_with(const struct settings *s, const char *region, struct err *e);
+/* SuspendTimeout of settings.yaml, or its default if that file cannot be read. */
+int64_t session_suspend_timeout(void);
+
+/* Ask on the terminal; true only for "y" or "yes". Not a terminal = no. */
+int session_confirm(const char *question);
+
+#endif
