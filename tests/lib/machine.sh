@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# machine.sh - the head machine of a test or a demonstration: a Slurm site of its own, with the local cloud beside it, on a stock Debian.
+# Sourced by demo, tests/lib/run_scenario and others. Needs root, and a build in $BUILD (set before sourcing, or by build_product).
+#
+#   stage_product        install the build into $BUILD/stage (once)
+#   head_up              start the head machine: munged, slurmctld (SlurmUser=slurm), ec2local; nothing of ours applied yet
+#   head CMD...          run a command in it as root;  user CMD... as the ordinary user alice;  both fail as CMD does
+#   head_down            end it and all in it (also done by the kernel if this shell dies)
+#
+# Everything of a run lies in $RUN, a folder that head_up makes and head_down removes, unless KEEP_RUN is set.
+
+: "${TOP:?}" "${BUILD:?}"
+STAGE=$BUILD/stage
+LIBEXEC=/opt/slurm-ec2/libexec/slurm-ec2
+RUN=
+HEAD_PID=
+MACHINE_PID=
+
+die() {
+	echo "${0##*/}: $*" >&2
+	exit 1
+}
+
+# wait_for SECONDS WHAT CMD...: poll until CMD succeeds; says what did not happen in time.
+wait_for() {
+	local limit=$1 what=$2 end
+	shift 2
+	end=$(($(date +%s%N) + limit * 1000000000))
+	until "$@" >/dev/null 2>&1; do
+		if [ "$(date +%s%N)" -gt "$end" ]; then
+			echo "not within $limit s: $what" >&2
+			return 1
+		fi
+		sleep 0.1
+	done
+}
+
+build_product() {
+	[ -x "$TOP/configure" ] || (cd "$TOP" && ./bootstrap) || return
+	mkdir -p "$BUILD"
+	if [ ! -f "$BUILD/Makefile" ]; then
+		(cd "$BUILD" && "$TOP/configure" -q --prefix=/opt/slurm-ec2 --sysconfdir=/etc --localstatedir=/var "$@") || return
+	fi
+	make -C "$BUILD" -s -j"$(nproc)"
+}
+
+# The build's programs as they will lie in the machines: <stage>/opt/slurm-ec2 is shown at /opt/slurm-ec2.
+stage_product() {
+	exec 9>"$BUILD/stage.lock"
+	flock 9
+	rm -rf "$STAGE"
+	make -C "$BUILD" -s install DESTDIR="$STAGE" >"$BUILD/install.log" 2>&1 || {
+		tail -n 20 "$BUILD/install.log" >&2
+		return 1
+	}
+	exec 9>&-
+}
+
+# Hooks a scenario may redefine before head_up: more lines of the site's slurm.conf, more users of the image.
+site_slurm_conf() { :; }
+: "${IMAGE_USERS:=alice:1200}"
+
+write_slurm_conf() {
+	cat <<END
+ClusterName=${CLUSTER_NAME:-demo}
+SlurmctldHost=head(10.77.0.1)
+SlurmUser=slurm
+AuthType=auth/munge
+StateSaveLocation=/var/lib/slurm/slurmctld
+SlurmdSpoolDir=/var/spool/slurmd
+SlurmctldPidFile=/run/slurm/slurmctld.pid
+SlurmdPidFile=/run/slurmd.pid
+SlurmctldLogFile=/var/log/slurm/slurmctld.log
+SlurmdLogFile=/var/log/slurm/slurmd.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+MpiDefault=none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+ReturnToService=2
+MailProg=/bin/true
+END
+	site_slurm_conf
+}
+
+write_settings() {
+	cat <<END
+Ec2Endpoint: http://127.0.0.1:8000
+CredentialsFile: /etc/slurm-ec2/credentials
+END
+}
+
+write_credentials() {
+	cat <<END
+[default]
+aws_access_key_id = AKIDEXAMPLE
+aws_secret_access_key = wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY
+END
+}
+
+# The unit that runs the local cloud on the head.
+write_ec2local_unit() {
+	cat <<END
+[Service]
+ExecStart=$LIBEXEC/ec2local ${EC2LOCAL_ARGS-}
+END
+}
+
+write_head_files() {
+	local etc=$RUN/head/root/etc run=$RUN/head/root/run
+	install -d -o slurm -g slurm -m 755 "$RUN/head/root/var/lib/slurm/slurmctld" "$run/slurm"
+	install -d -m 755 "$etc/slurm-ec2" "$RUN/head/root/srv/image"
+	write_slurm_conf >"$etc/slurm/slurm.conf"
+	printf 'CgroupPlugin=cgroup/v1\nCgroupAutomount=no\n' >"$etc/slurm/cgroup.conf"
+	write_settings >"$etc/slurm-ec2/settings.yaml"
+	write_credentials >"$etc/slurm-ec2/credentials"
+	chown slurm:slurm "$etc/slurm-ec2/credentials"
+	chmod 600 "$etc/slurm-ec2/credentials"
+	write_ec2local_unit >"$etc/systemd/system/ec2local.service"
+	echo "10.77.0.1 head" >>"$etc/hosts"
+	# Our package's own parts outside of /opt: state and log folders, units.
+	if [ -d "$STAGE/var" ]; then cp -a "$STAGE/var" "$RUN/head/root/"; fi
+	install -d -o slurm -g slurm -m 755 "$RUN/head/root/var/lib/slurm-ec2" "$RUN/head/root/var/log/slurm-ec2"
+	find "$STAGE" -name '*.service' -exec cp {} "$etc/systemd/system/" \;
+}
+
+make_images() {
+	local product=$STAGE/opt/slurm-ec2 user users=()
+	dd if=/dev/urandom of="$RUN/munge.key" bs=128 count=1 status=none
+	for user in $IMAGE_USERS; do
+		users+=(--user "$user")
+	done
+	"$TOP/ec2local/ec2local-image" --out "$RUN/head" --munge-key "$RUN/munge.key" --product "$product:/opt/slurm-ec2" \
+		--user alice:1200 || return
+	# Instances are made inside the head machine: they find the product where it is there.
+	"$TOP/ec2local/ec2local-image" --out "$RUN/image" --munge-key "$RUN/munge.key" --product /opt/slurm-ec2 "${users[@]}"
+}
+
+head() { nsenter --target "$HEAD_PID" --all --wdns=/root env -i "PATH=/usr/local/sbin:/usr/local/bin:/opt/slurm-ec2/bin:/opt/slurm-ec2/sbin:/usr/sbin:/usr/bin:/sbin:/bin" HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" "$@"; }
+user() { head env HOME=/home/alice USER=alice setpriv --reuid 1200 --regid 1200 --clear-groups env --chdir=/home/alice "$@"; }
+
+start_machine() {
+	"$STAGE$LIBEXEC/ec2local-machine" --head --stay --die-with-parent --hostname head --root-size 1g \
+		--image "$RUN/head" --bind "$RUN/image:/srv/image" --pid-file "$RUN/head.pid" -- /bin/true </dev/null >"$RUN/machine.log" 2>&1 &
+	MACHINE_PID=$!
+	wait_for 20 "the head machine runs" test -s "$RUN/head.pid" || {
+		cat "$RUN/machine.log" >&2
+		return 1
+	}
+	HEAD_PID=$(<"$RUN/head.pid")
+	wait_for 20 "the head machine has its own root" head test -x /usr/local/sbin/ec2local-boot
+}
+
+start_services() {
+	head setpriv --reuid munge --regid munge --clear-groups munged --origin=10.77.0.1 || return
+	head systemctl start slurmctld || return
+	wait_for 20 "slurmctld answers" head scontrol ping || return
+	head systemctl start ec2local || return
+	wait_for 20 "ec2local answers" head bash -c 'exec 3<>/dev/tcp/127.0.0.1/8000'
+}
+
+head_up() {
+	RUN=$(mktemp -d "${RUN_DIR:-/tmp}/slurm-ec2.XXXXXX")
+	chmod 755 "$RUN"
+	make_images && write_head_files && start_machine && start_services
+}
+
+head_down() {
+	if [ -n "$MACHINE_PID" ]; then
+		kill -KILL "$MACHINE_PID" 2>/dev/null
+		wait "$MACHINE_PID" 2>/dev/null
+	fi
+	MACHINE_PID='' HEAD_PID=''
+	if [ -n "$RUN" ] && [ -z "${KEEP_RUN-}" ]; then rm -rf "$RUN"; fi
+}
