@@ -5,7 +5,7 @@
 #
 #   stage_product        install the build into $BUILD/stage (once)
 #   head_up              start the head machine: munged, slurmctld (SlurmUser=slurm), ec2local; nothing of ours applied yet
-#   head CMD...          run a command in it as root;  user CMD... as the ordinary user alice;  both fail as CMD does
+#   on_head CMD...       run a command in it as root;  as_alice CMD... as the ordinary user;  both fail as CMD does
 #   head_down            end it and all in it (also done by the kernel if this shell dies)
 #
 # Everything of a run lies in $RUN, a folder that head_up makes and head_down removes, unless KEEP_RUN is set.
@@ -138,8 +138,8 @@ make_images() {
 	"$TOP/ec2local/ec2local-image" --out "$RUN/image" --munge-key "$RUN/munge.key" --product /opt/slurm-ec2 "${users[@]}"
 }
 
-head() { nsenter --target "$HEAD_PID" --all --wdns=/root env -i "PATH=/usr/local/sbin:/usr/local/bin:/opt/slurm-ec2/bin:/opt/slurm-ec2/sbin:/usr/sbin:/usr/bin:/sbin:/bin" HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" "$@"; }
-user() { head env HOME=/home/alice USER=alice setpriv --reuid 1200 --regid 1200 --clear-groups env --chdir=/home/alice "$@"; }
+on_head() { nsenter --target "$HEAD_PID" --all --wdns=/root env -i "PATH=/usr/local/sbin:/usr/local/bin:/opt/slurm-ec2/bin:/opt/slurm-ec2/sbin:/usr/sbin:/usr/bin:/sbin:/bin" HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" "$@"; }
+as_alice() { on_head env HOME=/home/alice USER=alice setpriv --reuid 1200 --regid 1200 --clear-groups env --chdir=/home/alice "$@"; }
 
 start_machine() {
 	"$STAGE$LIBEXEC/ec2local-machine" --head --stay --die-with-parent --hostname head --root-size 1g \
@@ -150,15 +150,15 @@ start_machine() {
 		return 1
 	}
 	HEAD_PID=$(<"$RUN/head.pid")
-	wait_for 20 "the head machine has its own root" head test -x /usr/local/sbin/ec2local-boot
+	wait_for 20 "the head machine has its own root" on_head test -x /usr/local/sbin/ec2local-boot
 }
 
 start_services() {
-	head setpriv --reuid munge --regid munge --clear-groups munged --origin=10.77.0.1 || return
-	head systemctl start slurmctld || return
-	wait_for 20 "slurmctld answers" head scontrol ping || return
-	head systemctl start ec2local || return
-	wait_for 20 "ec2local answers" head bash -c 'exec 3<>/dev/tcp/127.0.0.1/8000'
+	on_head setpriv --reuid munge --regid munge --clear-groups munged --origin=10.77.0.1 || return
+	on_head systemctl start slurmctld || return
+	wait_for 20 "slurmctld answers" on_head scontrol ping || return
+	on_head systemctl start ec2local || return
+	wait_for 20 "ec2local answers" on_head bash -c 'exec 3<>/dev/tcp/127.0.0.1/8000'
 }
 
 head_up() {
@@ -169,8 +169,8 @@ head_up() {
 
 head_down() {
 	if [ -n "$MACHINE_PID" ]; then
-		kill -KILL "$MACHINE_PID" 2>/dev/null
-		wait "$MACHINE_PID" 2>/dev/null
+		kill -KILL "$MACHINE_PID" 2>/dev/null || true
+		wait "$MACHINE_PID" 2>/dev/null || true
 	fi
 	MACHINE_PID='' HEAD_PID=''
 	if [ -n "$RUN" ] && [ -z "${KEEP_RUN-}" ]; then rm -rf "$RUN"; fi

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# scenario.sh - words for scenarios, above machine.sh. A scenario is tests/scenarios/<name>.sh: plain steps, run with `set -e` by
+# tests/lib/run_scenario in a head machine of its own. It passes if it reaches its end. Poll with wait_for; never sleep for a condition.
+
+fail() {
+	echo "FAILED: $*" >&2
+	exit 1
+}
+
+step() { echo "-- $(date +%H:%M:%S) $*"; }
+
+# expect WANTED GOT WHAT
+expect() { [ "$1" = "$2" ] || fail "$3: expected \"$1\", got \"$2\""; }
+
+# The example cluster: queue1 with t2.micro, MaxCount 10. Further words are sed expressions over it.
+quickstart() {
+	local words=() word
+	for word in "$@"; do words+=(-e "$word"); done
+	sed "${words[@]}" "$TOP/tests/data/cluster/quickstart.yaml"
+}
+
+# apply_cluster: put the cluster.yaml on stdin on the head and apply it.
+apply_cluster() {
+	cat >"$RUN/cluster.yaml"
+	put "$RUN/cluster.yaml" /root/cluster.yaml
+	on_head slurm-ec2 apply /root/cluster.yaml
+}
+
+# put FILE PATH: copy a file into the head machine.
+# shellcheck disable=SC2016 # the inner shell expands it
+put() { on_head sh -c 'cat >"$1"' sh "$2" <"$1"; }
+
+# up: the usual beginning: head machine, the cluster on stdin applied, clustermgtd running.
+up() {
+	head_up
+	apply_cluster
+	on_head systemctl start clustermgtd
+}
+
+# The state words of one node as scontrol shows them, such as IDLE+CLOUD+POWERED_DOWN.
+node_state() { on_head scontrol show node "$1" --oneliner | sed -n 's/.* State=\([^ ]*\).*/\1/p'; }
+# node_is NODE PATTERN (a regular expression on the whole state)
+node_is() { node_state "$1" | grep -qxE "$2"; }
+# The short state of sinfo: idle~, alloc#, idle, down~ ...
+node_short() { on_head sinfo --noheader --Node --nodes="$1" --format=%t | sort -u; }
+node_short_is() { [ "$(node_short "$1")" = "$2" ]; }
+node_reason() { on_head scontrol show node "$1" --oneliner | sed -n 's/.* Reason=\(.*\) \[.*/\1/p'; }
+
+job_state() { on_head scontrol show job "$1" --oneliner | sed -n 's/.* JobState=\([A-Z_]*\).*/\1/p'; }
+job_is() { [[ " $2 " == *" $(job_state "$1") "* ]]; }
+
+# EC2 as its own command line client sees it.
+ec2() {
+	on_head env AWS_SHARED_CREDENTIALS_FILE=/etc/slurm-ec2/credentials AWS_DEFAULT_REGION="${REGION:-ap-northeast-1}" AWS_PAGER= \
+		/usr/bin/aws --endpoint-url http://127.0.0.1:8000 ec2 "$@"
+}
+# Ids of the instances that cost money: pending or running.
+instances() {
+	ec2 describe-instances --filters Name=instance-state-name,Values=pending,running \
+		--query 'Reservations[].Instances[].InstanceId' --output text | tr '\t' '\n' | grep . || true
+}
+instance_count() { instances | grep -c . || true; }
+instance_count_is() { [ "$(instance_count)" = "$1" ]; }
+
+# inside NODE CMD...: run a command as root in the machine that has the node's name.
+inside() {
+	local node=$1 ip outer pid
+	shift
+	ip=$(on_head scontrol show node "$node" --oneliner | sed -n 's/.* NodeAddr=\([^ ]*\).*/\1/p')
+	outer=$(on_head pgrep -o -f -- "--hostname=ip-${ip//./-} ") || fail "no machine for $node ($ip)"
+	pid=$(on_head pgrep -P "$outer" | tail -n 1)
+	on_head nsenter --target "$pid" --all --wdns=/root env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
+}
