@@ -15,3 +15,24 @@ CLEANFILES += %D%/bootstrap_text.h
 %D%/bootstrap.$(OBJEXT): %D%/bootstrap_text.h
 %D%/bootstrap_text.h: $(srcdir)/%D%/bootstrap.sh.in
 	$(AM_V_GEN)$(MKDIR_P) %D% && $(SED) -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/"/' -e 's/$$/\\n"/' $(srcdir)/%D%/bootstrap.sh.in >$@.tmp && mv $@.tmp $@
+
+# Units and log rotation. Paths are full, so configure cannot write them: it leaves ${prefix} in its variables.
+SE_SUBST = $(SED) -e 's|@sbindir[@]|$(sbindir)|g' -e 's|@pkgstatedir[@]|$(pkgstatedir)|g' -e 's|@pkglogdir[@]|$(pkglogdir)|g' \
+	-e 's|@pkglibexecdir[@]|$(pkglibexecdir)|g' -e 's|@SLURM_USER[@]|$(SLURM_USER)|g'
+systemdsystemunit_DATA = %D%/slurm-ec2-clustermgtd.service
+logrotatedir = $(sysconfdir)/logrotate.d
+logrotate_DATA = %D%/slurm-ec2
+EXTRA_DIST += %D%/systemd/slurm-ec2-clustermgtd.service.in %D%/logrotate/slurm-ec2.in
+CLEANFILES += $(systemdsystemunit_DATA) $(logrotate_DATA)
+%D%/slurm-ec2-clustermgtd.service: $(srcdir)/%D%/systemd/slurm-ec2-clustermgtd.service.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) %D% && $(SE_SUBST) $(srcdir)/%D%/systemd/slurm-ec2-clustermgtd.service.in >$@.tmp && mv $@.tmp $@
+%D%/slurm-ec2: $(srcdir)/%D%/logrotate/slurm-ec2.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) %D% && $(SE_SUBST) $(srcdir)/%D%/logrotate/slurm-ec2.in >$@.tmp && mv $@.tmp $@
+
+# Folders of state and logs belong to SlurmUser; an installation that is not root's leaves that to the packager.
+install-data-local:
+	$(MKDIR_P) "$(DESTDIR)$(pkgsysconfdir)" "$(DESTDIR)$(pkgstatedir)" "$(DESTDIR)$(pkglogdir)"
+	if test "$$(id -u)" = 0 && id "$(SLURM_USER)" >/dev/null 2>&1; then \
+		chown "$(SLURM_USER):" "$(DESTDIR)$(pkgstatedir)" "$(DESTDIR)$(pkglogdir)"; fi
+uninstall-local:
+	-rmdir "$(DESTDIR)$(pkgsysconfdir)" "$(DESTDIR)$(pkgstatedir)" "$(DESTDIR)$(pkglogdir)" 2>/dev/null
