@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* heartbeat.c - is clustermgtd at work? Machines that nobody watches cost money for ever, so resume asks before it launches.
  *
- * What counts is the last finished loop. A living process beside a hung loop is not health; but a living process whose loop is not yet
+ * What counts is the last finished loop, and that the loop could see EC2. A living process beside a hung loop is not health; but a living process whose loop is not yet
  * due (just started, or the state file is new) is given a moment.
  */
 #include "lib/apply/heartbeat.h"
@@ -20,14 +20,23 @@
 
 #define REMEDY "start it: systemctl enable --now slurm-ec2-clustermgtd"
 
-static int last_loop(struct world *w, int64_t *ok_ms, struct err *e)
+struct beat {
+	int64_t loop_ms; /* last finished loop, 0 = never */
+	int64_t ec2_ms;  /* last time it could read EC2 */
+	char *ec2_error;
+};
+
+static int read_beat(struct world *w, struct beat *b, struct err *e)
 {
 	int64_t failed_ms;
 	char *text = NULL;
-	int rc = store_source(w->store, "loop", ok_ms, &failed_ms, &text, e);
 
+	free(b->ec2_error);
+	*b = (struct beat){0};
+	if (store_source(w->store, "loop", &b->loop_ms, &failed_ms, &text, e) < 0)
+		return -1;
 	free(text);
-	return rc;
+	return store_source(w->store, "ec2", &b->ec2_ms, &failed_ms, &b->ec2_error, e);
 }
 
 static bool fresh(const struct world *w, int64_t ok_ms)
@@ -35,31 +44,54 @@ static bool fresh(const struct world *w, int64_t ok_ms)
 	return ok_ms > 0 && clock_wall_ms() - ok_ms <= w->settings->heartbeat_limit_s * 1000;
 }
 
-static int tell(int64_t ok_ms, struct err *e)
+static bool well(const struct world *w, const struct beat *b)
 {
-	if (ok_ms == 0)
-		return err_set(e, "clustermgtd never ran here, so nobody would end a machine that goes wrong; " REMEDY);
-	return err_set(e, "clustermgtd has finished no loop for %lld s, so nobody would end a machine that goes wrong; " REMEDY,
-		       (long long) (clock_wall_ms() - ok_ms) / 1000);
+	return fresh(w, b->loop_ms) && fresh(w, b->ec2_ms);
 }
 
-int heartbeat_check(struct world *w, int64_t deadline, struct err *e)
+static long long age_s(int64_t ok_ms)
+{
+	return (long long) (clock_wall_ms() - ok_ms) / 1000;
+}
+
+static int tell(const struct world *w, const struct beat *b, struct err *e)
+{
+	if (b->loop_ms == 0)
+		return err_set(e, "clustermgtd never ran here, so nobody would end a machine that goes wrong; " REMEDY);
+	if (!fresh(w, b->loop_ms))
+		return err_set(e, "clustermgtd has finished no loop for %lld s, so nobody would end a machine that goes wrong; " REMEDY,
+			       age_s(b->loop_ms));
+	if (b->ec2_ms == 0)
+		return err_set(e, "clustermgtd could never read EC2: %s", b->ec2_error ? b->ec2_error : "see its log");
+	return err_set(e, "clustermgtd could not read EC2 for %lld s: %s", age_s(b->ec2_ms),
+		       b->ec2_error ? b->ec2_error : "see its log");
+}
+
+/* A daemon that has just started, or whose state file is new, has its first loop soon. */
+static void wait_for_loop(struct world *w, struct beat *b, int64_t deadline)
 {
 	int64_t until = clock_mono_ms() + GRACE_MS;
-	int64_t ok_ms = 0;
 
-	if (last_loop(w, &ok_ms, e) < 0)
-		return -1;
-	if (fresh(w, ok_ms))
-		return 0;
 	if (lock_holder(CLUSTERMGTD_LOCK) == 0)
-		return tell(ok_ms, e);
+		return;
 	log_info("clustermgtd is there but has no recent loop; waiting for one");
 	apply_poke();
 	while (!apply_stop && clock_mono_ms() < until && clock_mono_ms() < deadline) {
 		clock_sleep_ms(LOOK_MS);
-		if (last_loop(w, &ok_ms, e) == 0 && fresh(w, ok_ms))
-			return 0;
+		if (read_beat(w, b, NULL) < 0 || well(w, b))
+			return;
 	}
-	return tell(ok_ms, e);
+}
+
+int heartbeat_check(struct world *w, int64_t deadline, struct err *e)
+{
+	struct beat b = {0};
+	int rc = read_beat(w, &b, e);
+
+	if (rc == 0 && !fresh(w, b.loop_ms))
+		wait_for_loop(w, &b, deadline);
+	if (rc == 0 && !well(w, &b))
+		rc = tell(w, &b, e);
+	free(b.ec2_error);
+	return rc;
 }
