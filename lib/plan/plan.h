@@ -20,7 +20,7 @@ enum action_kind {
 	ACT_NODE_RESUME,    /* node: RESUME (down -> idle) */
 	ACT_NODE_POWER_UP,  /* node: POWER_UP: slurmctld runs ResumeProgram for it */
 	ACT_LAUNCH,         /* nodes of one resource: start machines (static nodes) */
-	ACT_LAUNCH_RETRY,   /* launch row: ask EC2 again with the same token */
+	ACT_LAUNCH_RETRY,   /* launch row: ask EC2 again with the same token; a row without a request has it built first */
 	ACT_LAUNCH_CLOSE    /* launch row: finished or undone */
 };
 

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* reconcile.c - the inputs of clustermgtd's loop joined, and the order in which the rules see them.
+ *
+ * Joining is hashed: 10 000 nodes and machines are one pass. Nothing is read, written or timed here.
+ */
+#include "lib/plan/reconcile_view.h"
+
+#include "lib/base/err.h"
+#include "lib/node/extra.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- map */
+
+size_t map_get(const struct map *m, const char *key)
+{
+	size_t i = key && m->keys ? nodeset_index(m->keys, key) : SIZE_MAX;
+
+	return i == SIZE_MAX ? NONE : m->val[i];
+}
+
+static int map_put(struct map *m, const char *key, size_t val)
+{
+	int added;
+
+	if (!key || !*key)
+		return 0;
+	added = nodeset_add(m->keys, key);
+	if (added <= 0)
+		return added;
+	if (mem_grow(&m->val, &m->cap, nodeset_count(m->keys), sizeof(*m->val)))
+		return -1;
+	m->val[nodeset_count(m->keys) - 1] = val;
+	return 0;
+}
+
+static int map_create(struct map *m)
+{
+	m->keys = nodeset_create();
+	return m->keys ? 0 : -1;
+}
+
+static void map_free(struct map *m)
+{
+	nodeset_destroy(m->keys);
+	free(m->val);
+	*m = (struct map){ 0 };
+}
+
+/* --- the joined picture */
+
+static int join_nodes(struct view *v)
+{
+	for (size_t i = 0; v->in->nodes && i < v->in->nodes->n; i++) {
+		const struct node *n = &v->in->nodes->v[i];
+
+		if (map_put(&v->node, n->name, i) || (node_has_addr(n) && map_put(&v->node_at, n->addr, i)))
+			return -1;
+	}
+	return 0;
+}
+
+static int join_rows(struct view *v)
+{
+	for (size_t i = 0; v->in->bindings && i < v->in->bindings->n; i++) {
+		const struct binding *b = &v->in->bindings->v[i];
+
+		if (map_put(&v->row, b->node, i) || (b->state == BINDING_BOUND && map_put(&v->row_of, b->instance, i)))
+			return -1;
+	}
+	for (size_t i = 0; v->in->launches && i < v->in->launches->n; i++)
+		if (map_put(&v->launch, v->in->launches->v[i].id, i))
+			return -1;
+	for (size_t i = 0; v->in->dead_pids && i < v->in->dead_pids->n; i++)
+		if (nodeset_add(v->dead, v->in->dead_pids->v[i]) < 0)
+			return -1;
+	return 0;
+}
+
+static int join_instances(struct view *v)
+{
+	for (size_t i = 0; v->in->instances && i < v->in->instances->n; i++)
+		if (map_put(&v->instance, v->in->instances->v[i].id, i))
+			return -1;
+	return 0;
+}
+
+/* Nodes that run without a row (the state file was lost) wait for their machine to be found by its address. */
+static int join_waiting(struct view *v)
+{
+	for (size_t i = 0; v->in->nodes && i < v->in->nodes->n; i++) {
+		const struct node *n = &v->in->nodes->v[i];
+		const struct binding *b = view_row(v, n->name);
+		char *launch;
+		int rc;
+
+		if (!n->extra || (b && b->state != BINDING_FREE) || !node_state_is(n->state, 0, 0, NS_POWERED_DOWN | NS_POWERING_DOWN))
+			continue;
+		launch = extra_launch(n->extra);
+		rc = launch ? nodeset_add(v->waiting, launch) : 0;
+		free(launch);
+		if (rc < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int view_create(struct view *v, const struct reconcile_input *in, struct plan *out)
+{
+	*v = (struct view){ .in = in, .out = out };
+	v->dead = nodeset_create();
+	v->waiting = nodeset_create();
+	v->judged = nodeset_create();
+	v->handled = nodeset_create();
+	if (!v->dead || !v->waiting || !v->judged || !v->handled || map_create(&v->node) || map_create(&v->node_at) ||
+	    map_create(&v->row) || map_create(&v->row_of) || map_create(&v->instance) || map_create(&v->launch) || join_nodes(v) ||
+	    join_rows(v) || join_instances(v) || join_waiting(v)) {
+		view_destroy(v);
+		return -1;
+	}
+	return 0;
+}
+
+void view_destroy(struct view *v)
+{
+	map_free(&v->node);
+	map_free(&v->node_at);
+	map_free(&v->row);
+	map_free(&v->row_of);
+	map_free(&v->instance);
+	map_free(&v->launch);
+	nodeset_destroy(v->dead);
+	nodeset_destroy(v->waiting);
+	nodeset_destroy(v->judged);
+	nodeset_destroy(v->handled);
+}
+
+const struct binding *view_row(const struct view *v, const char *node)
+{
+	size_t i = map_get(&v->row, node);
+
+	return i == NONE ? NULL : &v->in->bindings->v[i];
+}
+
+const struct node *view_node(const struct view *v, const char *name)
+{
+	size_t i = map_get(&v->node, name);
+
+	return i == NONE ? NULL : &v->in->nodes->v[i];
+}
+
+const struct instance *view_instance(const struct view *v, const char *id)
+{
+	size_t i = map_get(&v->instance, id);
+
+	return i == NONE ? NULL : &v->in->instances->v[i];
+}
+
+const struct launch *view_launch(const struct view *v, const char *id)
+{
+	size_t i = map_get(&v->launch, id);
+
+	return i == NONE ? NULL : &v->in->launches->v[i];
+}
+
+bool view_too_new(const struct view *v, int64_t ms)
+{
+	return ms > v->in->observed_ms;
+}
+
+bool view_older(const struct view *v, int64_t ms, int64_t age_ms)
+{
+	return v->in->now_ms - ms >= age_ms;
+}
+
+/* --- actions */
+
+static char *format(const char *fmt, va_list ap)
+{
+	va_list again;
+	char *s;
+	int n;
+
+	va_copy(again, ap);
+	n = vsnprintf(NULL, 0, fmt, again);
+	va_end(again);
+	s = n < 0 ? NULL : malloc((size_t)n + 1);
+	if (s)
+		vsnprintf(s, (size_t)n + 1, fmt, ap);
+	return s;
+}
+
+struct action *view_act(struct view *v, enum action_kind kind, const char *code, const char *node, const char *instance,
+			const char *launch, const char *reason, ...)
+{
+	struct action *a = v->nomem ? NULL : plan_add(v->out, kind, code);
+	const struct binding *row = node ? view_row(v, node) : NULL;
+	va_list ap;
+
+	if (!a) {
+		v->nomem = true;
+		return NULL;
+	}
+	a->node = str_dup(node);
+	a->instance = str_dup(instance);
+	a->launch = str_dup(launch);
+	a->generation = row ? row->generation : -1;
+	if (reason) {
+		va_start(ap, reason);
+		a->reason = format(reason, ap);
+		va_end(ap);
+	}
+	if ((node && !a->node) || (instance && !a->instance) || (launch && !a->launch) || (reason && !a->reason))
+		v->nomem = true;
+	return a;
+}
+
+void view_terminate(struct view *v, const char *code, const char *node, const char *instance, const char *reason)
+{
+	int added = nodeset_add(v->handled, instance);
+
+	if (added < 0)
+		v->nomem = true;
+	else if (added)
+		view_act(v, ACT_TERMINATE, code, node, instance, NULL, "%s", reason);
+}
+
+int reconcile_plan(const struct reconcile_input *in, struct plan *out, struct err *e)
+{
+	struct view v;
+
+	if (view_create(&v, in, out))
+		return err_nomem(e);
+	reconcile_launches(&v);
+	reconcile_adopt(&v);
+	reconcile_nodes(&v);
+	reconcile_machines(&v);
+	view_destroy(&v);
+	return v.nomem ? err_nomem(e) : 0;
+}

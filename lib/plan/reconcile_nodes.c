@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* reconcile_nodes.c - the table of rules about nodes; the first that fits a node is taken, one node has one rule a loop.
+ *
+ * State is tested by required and forbidden bits only: a flag that a newer Slurm adds changes nothing. An administrator's DOWN, DRAIN or FAIL is
+ * respected: those states are touched only when the reason is Slurm's own or ours.
+ */
+#include "lib/plan/reconcile_view.h"
+
+#include "lib/base/err.h"
+#include "lib/base/num.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A node set DOWN is not powered down before this: slurmctld requeues its jobs first. */
+#define REQUEUE_MS 20000
+
+/* What we know of the node's machine. */
+enum fact {
+	FACT_NONE = 1,     /* no row, or a free one */
+	FACT_CLAIMED = 2,  /* a launch is under way */
+	FACT_ALIVE = 4,
+	FACT_GONE = 8,     /* EC2 says so, or does not list it and the row is past the grace */
+	FACT_UNSURE = 16,  /* has a row, but EC2 was not read or may not list it yet */
+};
+#define FACT_BOUND (FACT_ALIVE | FACT_GONE | FACT_UNSURE)
+
+enum why { WHY_ANY, WHY_OURS, WHY_AUTOMATIC /* ours, Slurm's own or none */ };
+enum age { AGE_ANY, AGE_REQUEUED, AGE_REASON_GRACE, AGE_SEEN_GRACE };
+
+#define DO_DOWN 1u
+#define DO_TERMINATE 2u
+#define DO_UNBIND 4u
+#define DO_POWER_DOWN 8u
+#define DO_POWER_UP 16u
+#define DO_CLEAN (DO_TERMINATE | DO_UNBIND)
+
+#define BASE(b) (1u << (b))
+#define UP (~BASE(NS_DOWN))
+#define HELD (NS_DRAIN | NS_FAIL)
+#define OFF (NS_POWERED_DOWN | NS_POWERING_DOWN)
+#define REBOOT (NS_REBOOT_REQUESTED | NS_REBOOT_ISSUED)
+
+struct rule {
+	const char *code;
+	unsigned bases;       /* 0 = any */
+	uint32_t required, forbidden;
+	unsigned facts;
+	enum why why;
+	enum age age;
+	bool only_static;
+	bool needs_ec2;
+	unsigned acts;
+	const char *reason;   /* a reason for DOWN starts with (Code:...): ours are known by it */
+};
+
+static const struct rule rules[] = {
+	{ .code = "machine-gone", .bases = UP, .forbidden = HELD | OFF, .facts = FACT_GONE,
+	  .acts = DO_DOWN | DO_CLEAN | DO_POWER_DOWN, .reason = "(Code:MachineGone)The machine of this node is gone" },
+	{ .code = "machine-gone", .bases = BASE(NS_DOWN), .forbidden = HELD | OFF, .facts = FACT_GONE, .why = WHY_AUTOMATIC,
+	  .acts = DO_CLEAN | DO_POWER_DOWN, .reason = "(Code:MachineGone)The machine of this node is gone" },
+	/* an administrator holds it: its jobs are requeued, the hold stays */
+	{ .code = "machine-gone-held", .forbidden = OFF, .facts = FACT_GONE, .acts = DO_DOWN | DO_CLEAN,
+	  .reason = "(Code:MachineGone)The machine of this node is gone" },
+	{ .code = "powering-down", .required = NS_POWERING_DOWN, .forbidden = NS_POWERING_UP, .facts = FACT_BOUND, .acts = DO_CLEAN,
+	  .reason = "its node is powering down" },
+	{ .code = "resume-timeout", .bases = BASE(NS_DOWN), .required = NS_POWERED_DOWN, .forbidden = HELD | NS_POWERING_DOWN,
+	  .facts = FACT_NONE | FACT_BOUND, .why = WHY_AUTOMATIC, .age = AGE_REQUEUED, .acts = DO_CLEAN | DO_POWER_DOWN,
+	  .reason = "back to idle after ResumeTimeout" },
+	{ .code = "powered-down", .required = NS_POWERED_DOWN, .forbidden = NS_POWERING_UP, .facts = FACT_BOUND, .acts = DO_CLEAN,
+	  .reason = "its node is powered down" },
+	{ .code = "launch-failed", .bases = BASE(NS_DOWN), .forbidden = HELD | OFF | NS_POWER_DOWN, .facts = FACT_NONE | FACT_BOUND,
+	  .why = WHY_OURS, .age = AGE_REQUEUED, .acts = DO_CLEAN | DO_POWER_DOWN, .reason = "back to idle after a failed launch" },
+	{ .code = "boot-failed", .bases = BASE(NS_DOWN), .required = NS_POWERING_UP, .forbidden = HELD | OFF | NS_POWER_DOWN,
+	  .facts = FACT_NONE | FACT_BOUND, .why = WHY_AUTOMATIC, .age = AGE_REQUEUED, .acts = DO_CLEAN | DO_POWER_DOWN,
+	  .reason = "back to idle after a failed boot" },
+	{ .code = "node-down", .bases = BASE(NS_DOWN), .forbidden = HELD | OFF | NS_POWER_DOWN | NS_POWERING_UP | NS_COMPLETING | REBOOT,
+	  .facts = FACT_NONE | FACT_ALIVE, .why = WHY_AUTOMATIC, .age = AGE_REASON_GRACE, .needs_ec2 = true,
+	  .acts = DO_CLEAN | DO_POWER_DOWN, .reason = "back to idle, slurmd does not come back" },
+	{ .code = "no-machine", .bases = BASE(NS_IDLE) | BASE(NS_ALLOCATED) | BASE(NS_MIXED), .required = NS_POWERING_UP,
+	  .forbidden = OFF | NS_POWER_DOWN, .facts = FACT_NONE, .age = AGE_SEEN_GRACE, .needs_ec2 = true, .acts = DO_DOWN,
+	  .reason = "(Code:NoMachine)No machine was launched for this node" },
+	{ .code = "stuck-idle", .bases = BASE(NS_IDLE), .required = NS_POWERED_DOWN | NS_NO_RESPOND,
+	  .forbidden = HELD | NS_POWERING_UP | NS_POWER_UP | NS_POWERING_DOWN | NS_POWER_DOWN, .facts = FACT_NONE, .age = AGE_SEEN_GRACE,
+	  .acts = DO_POWER_DOWN, .reason = "powered down but marked as not responding" },
+	{ .code = "static-down", .bases = BASE(NS_IDLE), .required = NS_POWERED_DOWN,
+	  .forbidden = HELD | NS_POWERING_UP | NS_POWER_UP | NS_POWERING_DOWN | NS_POWER_DOWN, .facts = FACT_NONE, .only_static = true,
+	  .acts = DO_POWER_UP, .reason = "static node" },
+};
+
+#define N_RULES (sizeof(rules) / sizeof(rules[0]))
+
+static enum fact fact_of(const struct view *v, const struct binding *b)
+{
+	const struct instance *i;
+
+	if (!b || b->state == BINDING_FREE)
+		return FACT_NONE;
+	if (b->state == BINDING_LAUNCHING)
+		return FACT_CLAIMED;
+	if (!v->in->instances)
+		return FACT_UNSURE;
+	i = view_instance(v, b->instance);
+	if (!i)
+		return view_older(v, b->since_ms, v->in->orphan_grace_ms) ? FACT_GONE : FACT_UNSURE;
+	if (i->state == INSTANCE_UNKNOWN)
+		return FACT_UNSURE;
+	return instance_alive(i->state) ? FACT_ALIVE : FACT_GONE;
+}
+
+static bool why_fits(enum why why, const char *reason)
+{
+	static const char *const automatic[] = { "ResumeTimeout reached", "Not responding", "Node unexpectedly rebooted",
+						 "Failure when resuming nodes" };
+
+	if (why == WHY_ANY || (reason && str_prefix(reason, "(Code:")))
+		return true;
+	if (why == WHY_OURS)
+		return false;
+	for (size_t i = 0; reason && i < sizeof(automatic) / sizeof(automatic[0]); i++)
+		if (str_prefix(reason, automatic[i]))
+			return true;
+	return !reason || !*reason;
+}
+
+/* "rule since_ms" of reconcile_watch. */
+static bool seen_since(const char *seen, const struct rule *r, int64_t *since)
+{
+	size_t n = strlen(r->code);
+
+	return seen && str_prefix(seen, r->code) && seen[n] == ' ' && !num_i64(seen + n + 1, 0, INT64_MAX, since, NULL);
+}
+
+static bool age_fits(const struct view *v, const struct rule *r, const struct node *n, const char *seen)
+{
+	int64_t since;
+
+	switch (r->age) {
+	case AGE_ANY:
+		return true;
+	case AGE_REQUEUED:
+		return view_older(v, n->reason_time_s * 1000, REQUEUE_MS);
+	case AGE_REASON_GRACE:
+		return n->reason_time_s && view_older(v, n->reason_time_s * 1000, v->in->orphan_grace_ms);
+	case AGE_SEEN_GRACE:
+		return seen_since(seen, r, &since) && view_older(v, since, v->in->orphan_grace_ms);
+	}
+	return false;
+}
+
+/* Everything of a rule but its age. */
+static bool rule_fits(const struct view *v, const struct rule *r, const struct node *n, const struct node_name *name, enum fact fact)
+{
+	if (!node_state_is(n->state, r->bases, r->required, r->forbidden) || !(r->facts & fact))
+		return false;
+	if (r->needs_ec2 && !v->in->instances)
+		return false;
+	if (r->only_static && (!name->is_static || name->n > v->in->gen->resources[name->resource].min_count))
+		return false;
+	return why_fits(r->why, n->reason);
+}
+
+/* The node's rule, or NULL. Without `aged` a rule that must be seen for a while counts as soon as it fits. */
+static const struct rule *find_rule(const struct view *v, const struct node *n, const char *seen, bool aged)
+{
+	const struct binding *b = view_row(v, n->name);
+	enum fact fact = fact_of(v, b);
+	struct node_name name;
+
+	if ((b && view_too_new(v, b->since_ms)) || nodeset_has(v->judged, n->name) ||
+	    node_name_resolve_any(v->in->gen, n->name, &name))
+		return NULL;
+	for (size_t i = 0; i < N_RULES; i++) {
+		const struct rule *r = &rules[i];
+
+		if (rule_fits(v, r, n, &name, fact) && ((!aged && r->age == AGE_SEEN_GRACE) || age_fits(v, r, n, seen)))
+			return r;
+	}
+	return NULL;
+}
+
+static void act(struct view *v, const struct rule *r, const struct node *n)
+{
+	const struct binding *b = view_row(v, n->name);
+	enum fact fact = fact_of(v, b);
+	const char *instance = fact & FACT_BOUND ? b->instance : NULL;
+	const struct instance *i = view_instance(v, instance);
+	const char *detail = i && i->state_reason ? i->state_reason : NULL;
+
+	if (r->acts & DO_DOWN && (n->state & NS_BASE) != NS_DOWN)
+		view_act(v, ACT_NODE_DOWN, r->code, n->name, instance, NULL, "%s%s%s%s%s", r->reason, instance ? ": " : "",
+			 instance ? instance : "", detail ? ", " : "", detail ? detail : "");
+	if (r->acts & DO_TERMINATE && instance && fact != FACT_GONE)
+		view_terminate(v, r->code, n->name, instance, r->reason);
+	if (r->acts & DO_UNBIND && instance)
+		view_act(v, ACT_UNBIND, r->code, n->name, instance, NULL, "%s", r->reason);
+	if (r->acts & DO_POWER_DOWN)
+		view_act(v, ACT_NODE_POWER_DOWN, r->code, n->name, NULL, NULL, "%s", r->reason);
+	if (r->acts & DO_POWER_UP)
+		view_act(v, ACT_NODE_POWER_UP, r->code, n->name, NULL, NULL, "%s", r->reason);
+}
+
+/* kvs by key, hashed; the value of the first. */
+static int kvs_map(struct map *m, const struct kvs *l)
+{
+	m->keys = nodeset_create();
+	for (size_t i = 0; m->keys && l && i < l->key.n; i++) {
+		int added = nodeset_add(m->keys, l->key.v[i]);
+
+		if (added < 0 || (added && mem_grow(&m->val, &m->cap, nodeset_count(m->keys), sizeof(*m->val))))
+			return -1;
+		if (added)
+			m->val[nodeset_count(m->keys) - 1] = i;
+	}
+	return m->keys ? 0 : -1;
+}
+
+static const char *value_of(const struct map *m, const struct kvs *l, const char *key)
+{
+	size_t i = map_get(m, key);
+
+	return i == NONE ? NULL : l->val.v[i];
+}
+
+static bool backs_off(const struct view *v, const struct map *backoff, const char *node)
+{
+	const char *until = value_of(backoff, v->in->static_backoff, node);
+	int64_t ms;
+
+	return until && !num_i64(until, INT64_MIN, INT64_MAX, &ms, NULL) && v->in->now_ms < ms;
+}
+
+void reconcile_nodes(struct view *v)
+{
+	struct map seen = { 0 }, backoff = { 0 };
+
+	if (!v->in->nodes || !v->in->bindings || v->nomem)
+		return;
+	if (kvs_map(&seen, v->in->seen) || kvs_map(&backoff, v->in->static_backoff))
+		v->nomem = true;
+	for (size_t i = 0; i < v->in->nodes->n && !v->nomem; i++) {
+		const struct node *n = &v->in->nodes->v[i];
+		const struct rule *r = find_rule(v, n, value_of(&seen, v->in->seen, n->name), true);
+
+		if (r && !(r->acts & DO_POWER_UP && backs_off(v, &backoff, n->name)))
+			act(v, r, n);
+	}
+	nodeset_destroy(seen.keys);
+	free(seen.val);
+	nodeset_destroy(backoff.keys);
+	free(backoff.val);
+}
+
+/* --- watching */
+
+static int watch_node(const struct view *v, const struct node *n, const char *old, struct kvs *now)
+{
+	const struct rule *r = find_rule(v, n, old, false);
+	int64_t since = v->in->now_ms;
+	char *val;
+	int rc;
+
+	if (!r || r->age != AGE_SEEN_GRACE)
+		return 0;
+	seen_since(old, r, &since);
+	val = str_fmt("%s %" PRId64, r->code, since);
+	rc = val ? kvs_add(now, n->name, val) : -1;
+	free(val);
+	return rc;
+}
+
+int reconcile_watch(const struct reconcile_input *in, struct kvs *seen, struct err *e)
+{
+	struct plan scrap = { 0 };
+	struct kvs now = { 0 };
+	struct map old = { 0 };
+	struct view v;
+	int rc;
+
+	if (!in->nodes || !in->bindings)
+		return 0;
+	if (view_create(&v, in, &scrap))
+		return err_nomem(e);
+	reconcile_launches(&v);
+	reconcile_adopt(&v);
+	rc = v.nomem ? -1 : kvs_map(&old, seen);
+	for (size_t i = 0; !rc && i < in->nodes->n; i++)
+		rc = watch_node(&v, &in->nodes->v[i], value_of(&old, seen, in->nodes->v[i].name), &now);
+	view_destroy(&v);
+	plan_clear(&scrap);
+	nodeset_destroy(old.keys);
+	free(old.val);
+	if (rc) {
+		kvs_clear(&now);
+		return err_nomem(e);
+	}
+	kvs_clear(seen);
+	*seen = now;
+	return 0;
+}

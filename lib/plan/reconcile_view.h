@@ -1,0 +1,61 @@
+/* reconcile_view.h - the inputs of one reconcile joined by name, id and address. Private to lib/plan/reconcile*.c. */
+#ifndef SE_PLAN_RECONCILE_VIEW_H
+#define SE_PLAN_RECONCILE_VIEW_H
+
+#include "lib/node/name.h"
+#include "lib/node/nodeset.h"
+#include "lib/plan/reconcile.h"
+
+#include <stdbool.h>
+
+#define NONE SIZE_MAX
+
+/* Text to position; the first of several stays. */
+struct map {
+	struct nodeset *keys;
+	size_t *val;
+	size_t cap;
+};
+
+struct view {
+	const struct reconcile_input *in;
+	struct plan *out;
+	bool nomem;
+	struct map node;          /* name -> in->nodes */
+	struct map node_at;       /* machine address -> in->nodes */
+	struct map row;           /* node name -> in->bindings */
+	struct map row_of;        /* instance id -> in->bindings, BOUND rows */
+	struct map instance;      /* id -> in->instances */
+	struct map launch;        /* id -> in->launches */
+	struct nodeset *dead;     /* launches without a worker */
+	struct nodeset *waiting;  /* launch ids in the extra of nodes that are up but have no row */
+	struct nodeset *judged;   /* nodes that have their action: one rule a node and loop */
+	struct nodeset *handled;  /* instances that have theirs */
+};
+
+int view_create(struct view *v, const struct reconcile_input *in, struct plan *out);
+void view_destroy(struct view *v);
+
+size_t map_get(const struct map *m, const char *key); /* NONE if absent or key is NULL */
+
+const struct binding *view_row(const struct view *v, const char *node);          /* NULL = none */
+const struct node *view_node(const struct view *v, const char *name);            /* NULL = unknown or nodes not read */
+const struct instance *view_instance(const struct view *v, const char *id);
+const struct launch *view_launch(const struct view *v, const char *id);
+/* Changed after the reads began, so that the rest of the picture may be older than this row. */
+bool view_too_new(const struct view *v, int64_t ms);
+bool view_older(const struct view *v, int64_t ms, int64_t age_ms);
+
+/* Append actions. Out of memory sets v->nomem. node, instance, launch may be NULL; the reason is printf text or NULL. */
+struct action *view_act(struct view *v, enum action_kind kind, const char *code, const char *node, const char *instance,
+			const char *launch, const char *reason, ...) __attribute__((format(printf, 7, 8)));
+/* Once per instance. */
+void view_terminate(struct view *v, const char *code, const char *node, const char *instance, const char *reason);
+
+/* The rules, in the order they run. */
+void reconcile_launches(struct view *v);
+void reconcile_adopt(struct view *v);
+void reconcile_nodes(struct view *v);
+void reconcile_machines(struct view *v);
+
+#endif
