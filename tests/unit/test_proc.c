@@ -178,7 +178,7 @@ static void time_out(void **state)
 	static const char *const script[] = {
 		"sleep 600 & echo $!; wait",
 		"trap '' TERM; sleep 600 & echo $!; wait; sleep 600",
-		"sleep 600 & echo $!; exec yes",
+		"sleep 600 & echo $!; exec cat /dev/zero",
 		"sleep 600 & echo $!; exec >&- 2>&-; sleep 600",
 	};
 

@@ -4,6 +4,7 @@
 
 #include "lib/base/buf.h"
 #include "lib/base/clock.h"
+#include "lib/base/num.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -51,6 +52,21 @@ static int worker_round(struct store *s, struct shared *m, int id, int round)
 	return rc;
 }
 
+/* Read, then write what was read plus one, as a plain BEGIN could not among many writers. */
+static int count_by_hand(struct store *s)
+{
+	struct kvs found = {0};
+	int64_t value = 0;
+	int rc = -1;
+
+	if (store_batch_begin(s, NULL))
+		return 6;
+	if (store_counters(s, "by hand", &found, NULL) == 0 && (found.val.n == 0 || num_i64(found.val.v[0], 0, INT64_MAX, &value, NULL) == 0))
+		rc = store_counter_set(s, "by hand", value + 1, NULL);
+	kvs_clear(&found);
+	return store_batch_end(s, rc, NULL) ? 7 : 0;
+}
+
 static int worker(struct shared *m, int id)
 {
 	struct err note, e;
@@ -59,6 +75,8 @@ static int worker(struct shared *m, int id)
 
 	for (int i = 0; i < ROUNDS && rc == 0; i++)
 		rc = worker_round(s, m, id, i);
+	for (int i = 0; i < ROUNDS && rc == 0; i++)
+		rc = count_by_hand(s);
 	store_close(s);
 	return rc;
 }
@@ -87,6 +105,8 @@ static void many_writers(void **state)
 	assert_int_equal(store_counter_add(s, "won", 0, &counted, NULL), 0);
 	assert_int_equal(counted, atomic_load(&m->won));
 	assert_true(counted >= SHARED_NODES);
+	assert_int_equal(store_counter_add(s, "by hand", 0, &counted, NULL), 0);
+	assert_int_equal(counted, WORKERS * ROUNDS);
 	assert_int_equal(store_launches_open(s, &open, NULL), 0);
 	assert_int_equal(open.n, 0);
 	store_close(s);
