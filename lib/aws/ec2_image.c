@@ -14,7 +14,7 @@ struct image_page {
 	struct ec2_images list;
 	struct kvs sizes;  /* device name and size of this image's volumes: the root device's name may come after them */
 	char *device;      /* of the mapping being read */
-	char *key, *value; /* of the tag being read */
+	struct page_tag tag;
 };
 
 static void images_clear(struct ec2_images *l)
@@ -48,21 +48,13 @@ static void image_destroy(void *page)
 	images_clear(&p->list);
 	kvs_clear(&p->sizes);
 	free(p->device);
-	free(p->key);
-	free(p->value);
+	page_tag_clear(&p->tag);
 	free(p);
-}
-
-static int replace(char **field, const char *text)
-{
-	free(*field);
-	*field = str_dup(text);
-	return *field ? 0 : -1;
 }
 
 static int mapping_device(void *page, const char *text)
 {
-	return replace(&((struct image_page *)page)->device, text);
+	return page_replace(&((struct image_page *)page)->device, text);
 }
 
 static int mapping_size(void *page, const char *text)
@@ -72,26 +64,14 @@ static int mapping_size(void *page, const char *text)
 	return p->device ? kvs_add(&p->sizes, p->device, text) : 0;
 }
 
-static int tag_key(void *page, const char *text)
+static int take_tag(void *item, struct page_tag *tag)
 {
-	return replace(&((struct image_page *)page)->key, text);
+	struct ec2_image *m = item;
+
+	return strcmp(tag->key, TAG_SLURM_VERSION) ? 0 : page_replace(&m->slurm_version, tag->value);
 }
 
-static int tag_value(void *page, const char *text)
-{
-	return replace(&((struct image_page *)page)->value, text);
-}
-
-static int tag_close(void *page, const char *text)
-{
-	struct image_page *p = page;
-	struct ec2_image *m = image_current(page);
-
-	(void)text;
-	if (!p->key || !p->value || strcmp(p->key, TAG_SLURM_VERSION))
-		return 0;
-	return replace(&m->slurm_version, p->value);
-}
+PAGE_TAG_CALLS(image, struct image_page, take_tag)
 
 static int image_close(void *page, const char *text)
 {
@@ -116,9 +96,7 @@ static const struct reply_rule image_rules[] = {
 	REPLY_RULE_TEXT("creationDate", struct ec2_image, creation),
 	REPLY_RULE_CALL("blockDeviceMapping/item/deviceName", NULL, mapping_device),
 	REPLY_RULE_CALL("blockDeviceMapping/item/ebs/volumeSize", NULL, mapping_size),
-	REPLY_RULE_CALL("tagSet/item", NULL, tag_close),
-	REPLY_RULE_CALL("tagSet/item/key", NULL, tag_key),
-	REPLY_RULE_CALL("tagSet/item/value", NULL, tag_value),
+	PAGE_TAG_RULES(image),
 };
 
 static const struct reply_reader image_reader = PAGE_READER(image, "imagesSet/item", image_rules);

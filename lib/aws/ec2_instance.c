@@ -15,7 +15,7 @@
 /* --- reading an instance */
 struct instance_page {
 	struct instances list;
-	char *key, *value;   /* of the tag being read */
+	struct page_tag tag;
 	struct nic {
 		int device, card;
 		char *ip, *dns, *subnet;
@@ -36,13 +36,6 @@ static void nic_clear(struct nic *n)
 	*n = (struct nic){0};
 }
 
-static void tag_clear(struct instance_page *p)
-{
-	free(p->key);
-	free(p->value);
-	p->key = p->value = NULL;
-}
-
 static void instance_destroy(void *page)
 {
 	struct instance_page *p = page;
@@ -51,7 +44,7 @@ static void instance_destroy(void *page)
 		return;
 	instances_clear(&p->list);
 	nic_clear(&p->nic);
-	tag_clear(p);
+	page_tag_clear(&p->tag);
 	free(p);
 }
 
@@ -124,23 +117,7 @@ static int add_nic_group(void *page, const char *text)
 	return ((struct instance_page *)page)->top_groups ? 0 : add_group(page, text);
 }
 
-static int tag_open(void *page)
-{
-	tag_clear(page);
-	return 0;
-}
-
-static int tag_key(void *page, const char *text)
-{
-	return set_text(&((struct instance_page *)page)->key, text);
-}
-
-static int tag_value(void *page, const char *text)
-{
-	return set_text(&((struct instance_page *)page)->value, text);
-}
-
-static int tag_close(void *page, const char *text)
+static int take_tag(void *item, struct page_tag *tag)
 {
 	static const struct {
 		const char *key;
@@ -152,21 +129,14 @@ static int tag_close(void *page, const char *text)
 		{TAG_PC_QUEUE, offsetof(struct instance, queue)},
 		{TAG_PC_RESOURCE, offsetof(struct instance, resource)},
 	};
-	struct instance_page *p = page;
-	char *item = instance_current(page);
 
-	(void)text;
-	for (size_t i = 0; p->key && p->value && i < sizeof ours / sizeof *ours; i++) {
-		char **field = (char **)(void *)(item + ours[i].offset);
-
-		if (strcmp(p->key, ours[i].key))
-			continue;
-		free(*field);
-		*field = p->value;
-		p->value = NULL;
-	}
+	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+		if (!strcmp(tag->key, ours[i].key))
+			return set_text((char **)(void *)((char *)item + ours[i].offset), tag->value);
 	return 0;
 }
+
+PAGE_TAG_CALLS(instance, struct instance_page, take_tag)
 
 static int nic_open(void *page)
 {
@@ -274,9 +244,7 @@ static const struct reply_rule instance_rules[] = {
 	REPLY_RULE_CALL("launchTime", NULL, set_launch_time),
 	REPLY_RULE_INT("amiLaunchIndex", struct instance, launch_index),
 	REPLY_RULE_CALL("groupSet/item/groupId", NULL, add_top_group),
-	REPLY_RULE_CALL("tagSet/item", tag_open, tag_close),
-	REPLY_RULE_CALL("tagSet/item/key", NULL, tag_key),
-	REPLY_RULE_CALL("tagSet/item/value", NULL, tag_value),
+	PAGE_TAG_RULES(instance),
 	REPLY_RULE_CALL("networkInterfaceSet/item", nic_open, nic_close),
 	REPLY_RULE_CALL("networkInterfaceSet/item/privateIpAddress", NULL, nic_ip),
 	REPLY_RULE_CALL("networkInterfaceSet/item/privateDnsName", NULL, nic_dns),

@@ -8,7 +8,7 @@
 
 struct placement_page {
 	struct ec2_placements list;
-	char *key, *value; /* of the tag being read */
+	struct page_tag tag;
 };
 
 static void placements_clear(struct ec2_placements *l)
@@ -34,46 +34,24 @@ static void placement_destroy(void *page)
 	if (!p)
 		return;
 	placements_clear(&p->list);
-	free(p->key);
-	free(p->value);
+	page_tag_clear(&p->tag);
 	free(p);
 }
 
-static int replace(char **field, const char *text)
+static int take_tag(void *item, struct page_tag *tag)
 {
-	free(*field);
-	*field = str_dup(text);
-	return *field ? 0 : -1;
+	struct ec2_placement *g = item;
+
+	return strcmp(tag->key, TAG_CLUSTER) ? 0 : page_replace(&g->cluster, tag->value);
 }
 
-static int tag_key(void *page, const char *text)
-{
-	return replace(&((struct placement_page *)page)->key, text);
-}
-
-static int tag_value(void *page, const char *text)
-{
-	return replace(&((struct placement_page *)page)->value, text);
-}
-
-static int tag_close(void *page, const char *text)
-{
-	struct placement_page *p = page;
-	struct ec2_placement *g = placement_current(page);
-
-	(void)text;
-	if (!p->key || !p->value || strcmp(p->key, TAG_CLUSTER))
-		return 0;
-	return replace(&g->cluster, p->value);
-}
+PAGE_TAG_CALLS(placement, struct placement_page, take_tag)
 
 static const struct reply_rule placement_rules[] = {
 	REPLY_RULE_CALL("", placement_open, NULL),
 	REPLY_RULE_TEXT("groupName", struct ec2_placement, name),
 	REPLY_RULE_TEXT("state", struct ec2_placement, state),
-	REPLY_RULE_CALL("tagSet/item", NULL, tag_close),
-	REPLY_RULE_CALL("tagSet/item/key", NULL, tag_key),
-	REPLY_RULE_CALL("tagSet/item/value", NULL, tag_value),
+	PAGE_TAG_RULES(placement),
 };
 
 static const struct reply_reader placement_reader = PAGE_READER(placement, "placementGroupSet/item", placement_rules);

@@ -12,7 +12,7 @@
 /* --- reading */
 struct template_page {
 	struct ec2_template_refs list;
-	char *key, *value; /* of the tag being read */
+	struct page_tag tag;
 };
 
 static void templates_clear(struct ec2_template_refs *l)
@@ -38,38 +38,18 @@ static void template_destroy(void *page)
 	if (!p)
 		return;
 	templates_clear(&p->list);
-	free(p->key);
-	free(p->value);
+	page_tag_clear(&p->tag);
 	free(p);
 }
 
-static int replace(char **field, const char *text)
+static int take_tag(void *item, struct page_tag *tag)
 {
-	free(*field);
-	*field = str_dup(text);
-	return *field ? 0 : -1;
+	struct ec2_template_ref *t = item;
+
+	return strcmp(tag->key, TAG_CLUSTER) ? 0 : page_replace(&t->cluster, tag->value);
 }
 
-static int tag_key(void *page, const char *text)
-{
-	return replace(&((struct template_page *)page)->key, text);
-}
-
-static int tag_value(void *page, const char *text)
-{
-	return replace(&((struct template_page *)page)->value, text);
-}
-
-static int tag_close(void *page, const char *text)
-{
-	struct template_page *p = page;
-	struct ec2_template_ref *t = template_current(page);
-
-	(void)text;
-	if (!p->key || !p->value || strcmp(p->key, TAG_CLUSTER))
-		return 0;
-	return replace(&t->cluster, p->value);
-}
+PAGE_TAG_CALLS(template, struct template_page, take_tag)
 
 static const struct reply_rule template_rules[] = {
 	REPLY_RULE_CALL("", template_open, NULL),
@@ -77,9 +57,7 @@ static const struct reply_rule template_rules[] = {
 	REPLY_RULE_TEXT("launchTemplateName", struct ec2_template_ref, name),
 	REPLY_RULE_I64("latestVersionNumber", struct ec2_template_ref, version), /* of a template */
 	REPLY_RULE_I64("versionNumber", struct ec2_template_ref, version),       /* of a version */
-	REPLY_RULE_CALL("tagSet/item", NULL, tag_close),
-	REPLY_RULE_CALL("tagSet/item/key", NULL, tag_key),
-	REPLY_RULE_CALL("tagSet/item/value", NULL, tag_value),
+	PAGE_TAG_RULES(template),
 };
 
 static const struct reply_reader create_reader = PAGE_READER(template, "launchTemplate", template_rules);

@@ -64,4 +64,50 @@
 #define PAGE_READER(name, item, rules)                                                                                             \
 	{item, rules, sizeof rules / sizeof *rules, name##_create, name##_current, name##_merge, name##_destroy}
 
+/* A tag being read. Readers whose page has a member `tag` get its rules from PAGE_TAG_CALLS and PAGE_TAG_RULES; take(item, tag) is called
+ * for each whole tag. */
+struct page_tag {
+	char *key, *value;
+};
+
+static inline int page_replace(char **field, const char *text)
+{
+	free(*field);
+	*field = str_dup(text);
+	return *field ? 0 : -1;
+}
+
+static inline void page_tag_clear(struct page_tag *t)
+{
+	free(t->key);
+	free(t->value);
+	*t = (struct page_tag){NULL, NULL};
+}
+
+#define PAGE_TAG_CALLS(name, type, take)                                                                                           \
+	static int name##_tag_open(void *page)                                                                                     \
+	{                                                                                                                          \
+		page_tag_clear(&((type *)page)->tag);                                                                              \
+		return 0;                                                                                                          \
+	}                                                                                                                          \
+	static int name##_tag_key(void *page, const char *text)                                                                    \
+	{                                                                                                                          \
+		return page_replace(&((type *)page)->tag.key, text);                                                               \
+	}                                                                                                                          \
+	static int name##_tag_value(void *page, const char *text)                                                                  \
+	{                                                                                                                          \
+		return page_replace(&((type *)page)->tag.value, text);                                                             \
+	}                                                                                                                          \
+	static int name##_tag_close(void *page, const char *text)                                                                  \
+	{                                                                                                                          \
+		type *p = page;                                                                                                    \
+                                                                                                                                   \
+		(void)text;                                                                                                        \
+		return p->tag.key && p->tag.value ? take(name##_current(p), &p->tag) : 0;                                          \
+	}
+
+#define PAGE_TAG_RULES(name)                                                                                                       \
+	REPLY_RULE_CALL("tagSet/item", name##_tag_open, name##_tag_close), REPLY_RULE_CALL("tagSet/item/key", NULL, name##_tag_key), \
+		REPLY_RULE_CALL("tagSet/item/value", NULL, name##_tag_value)
+
 #endif
