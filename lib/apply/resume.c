@@ -499,9 +499,17 @@ static int run_plan(struct run *r, struct err *e)
 	return finish(r, e);
 }
 
+/* A placeholder address too: slurmctld would go on looking the names up. */
 static int down_all(const struct resume_request *q, const char *why, int64_t deadline, struct err *e)
 {
-	return tell_state((const char *const *) q->nodes.v, q->nodes.n, slurmctl_state_down, why, deadline, e);
+	const char *const *names = (const char *const *) q->nodes.v;
+	char *reason = str_fmt("slurm-ec2: %s", why);
+	int rc = reason ? tell_no_machine(names, q->nodes.n, deadline, e) : err_nomem(e);
+
+	if (rc == 0)
+		rc = tell_state(names, q->nodes.n, slurmctl_state_down, reason, deadline, e);
+	free(reason);
+	return rc;
 }
 
 static int refuse(struct world *w, const struct resume_request *q, int64_t deadline, const struct err *why)
@@ -509,8 +517,7 @@ static int refuse(struct world *w, const struct resume_request *q, int64_t deadl
 	struct err e = {""};
 
 	apply_event(w, "resume-refused", NULL, NULL, why->text);
-	if (tell_no_machine((const char *const *) q->nodes.v, q->nodes.n, deadline, &e) < 0 ||
-	    down_all(q, why->text, deadline, &e) < 0)
+	if (down_all(q, why->text, deadline, &e) < 0)
 		log_error("%s", e.text);
 	return -1;
 }
