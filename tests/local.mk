@@ -9,4 +9,4 @@ include tests/unit/slurmctl.mk
 include tests/unit/conf.mk
 include tests/unit/ec2local.mk
 include tests/unit/computemgtd.mk
-EXTRA_DIST += tests/run_scenarios tests/lib tests/scenarios
+EXTRA_DIST += demo examples tests/run_scenarios tests/lib tests/scenarios

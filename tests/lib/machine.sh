@@ -12,6 +12,7 @@
 
 : "${TOP:?}" "${BUILD:?}"
 STAGE=$BUILD/stage
+IMAGE_ID=ami-0123456789abcdef0
 LIBEXEC=/opt/slurm-ec2/libexec/slurm-ec2
 RUN=
 HEAD_PID=
@@ -89,6 +90,10 @@ write_settings() {
 	cat <<END
 Ec2Endpoint: http://127.0.0.1:8000
 CredentialsFile: /etc/slurm-ec2/credentials
+ImageId: $IMAGE_ID
+ComputeSecurityGroupIds: [sg-0ec2000000000001a]
+SuspendTimeout: 10
+LoopTime: ${LOOP_TIME:-10}
 END
 }
 
@@ -141,8 +146,11 @@ make_images() {
 on_head() { nsenter --target "$HEAD_PID" --all --wdns=/root env -i "PATH=/usr/local/sbin:/usr/local/bin:/opt/slurm-ec2/bin:/opt/slurm-ec2/sbin:/usr/sbin:/usr/bin:/sbin:/bin" HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" "$@"; }
 as_alice() { on_head env HOME=/home/alice USER=alice setpriv --reuid 1200 --regid 1200 --clear-groups env --chdir=/home/alice "$@"; }
 
+# With KEEP_MACHINE it may outlive this shell; without, it dies with it.
 start_machine() {
-	"$STAGE$LIBEXEC/ec2local-machine" --head --stay --die-with-parent --hostname head --root-size 1g \
+	local how=(env) life=(--die-with-parent)
+	[ -z "${KEEP_MACHINE-}" ] || how=(setsid) life=()
+	"${how[@]}" "$STAGE$LIBEXEC/ec2local-machine" --head --stay "${life[@]}" --hostname head --root-size 1g \
 		--image "$RUN/head" --bind "$RUN/image:/srv/image" --pid-file "$RUN/head.pid" -- /bin/true </dev/null >"$RUN/machine.log" 2>&1 &
 	MACHINE_PID=$!
 	wait_for 20 "the head machine runs" test -s "$RUN/head.pid" || {
@@ -155,8 +163,11 @@ start_machine() {
 
 start_services() {
 	on_head setpriv --reuid munge --regid munge --clear-groups munged --origin=10.77.0.1 || return
-	on_head systemctl start slurmctld || return
-	wait_for 20 "slurmctld answers" on_head scontrol ping || return
+	# A site without nodes of its own: slurmctld refuses to run until apply gives it some.
+	if grep -q ^PartitionName= "$RUN/head/root/etc/slurm/slurm.conf"; then
+		on_head systemctl start slurmctld || return
+		wait_for 20 "slurmctld answers" on_head scontrol ping || return
+	fi
 	on_head systemctl start ec2local || return
 	wait_for 20 "ec2local answers" on_head bash -c 'exec 3<>/dev/tcp/127.0.0.1/8000'
 }

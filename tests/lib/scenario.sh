@@ -17,7 +17,7 @@ expect() { [ "$1" = "$2" ] || fail "$3: expected \"$1\", got \"$2\""; }
 quickstart() {
 	local words=() word
 	for word in "$@"; do words+=(-e "$word"); done
-	sed "${words[@]}" "$TOP/tests/data/cluster/quickstart.yaml"
+	sed "${words[@]}" "$TOP/examples/quickstart.yaml"
 }
 
 # apply_cluster: put the cluster.yaml on stdin on the head and apply it.
@@ -35,7 +35,7 @@ put() { on_head sh -c 'cat >"$1"' sh "$2" <"$1"; }
 up() {
 	head_up
 	apply_cluster
-	on_head systemctl start clustermgtd
+	on_head systemctl start slurm-ec2-clustermgtd
 }
 
 # The state words of one node as scontrol shows them, such as IDLE+CLOUD+POWERED_DOWN.
