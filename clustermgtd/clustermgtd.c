@@ -67,19 +67,21 @@ static int dry_run(struct err *e)
 	struct world w;
 	struct observed o;
 	struct plan p = {0};
+	struct kvs seen = {{0}, {0}};
 	char *text;
 	int rc;
 
 	if (world_open_readonly(&w, e) < 0)
 		return -1;
 	observe(&w, &o, clock_mono_ms() + LOOP_LIMIT_MS, true);
-	rc = observed_plan(&w, &o, &p);
+	rc = observed_plan(&w, &o, &seen, &p);
 	text = rc == 0 ? plan_text(&p) : NULL;
 	if (text)
 		printf("%s%zu actions\n", text, p.n);
 	if (!o.slurm || !o.ec2 || !o.rows)
 		rc = err_set(e, "not every source could be read, so this may not be all");
 	free(text);
+	kvs_clear(&seen);
 	plan_clear(&p);
 	observed_clear(&o);
 	world_close(&w);
@@ -95,7 +97,7 @@ static void beat(struct world *w)
 }
 
 /* True if something is unfinished and the next loop should come soon. */
-static bool loop(struct world *w)
+static bool loop(struct world *w, struct kvs *seen)
 {
 	int64_t deadline = clock_mono_ms() + LOOP_LIMIT_MS;
 	struct observed o;
@@ -104,7 +106,7 @@ static bool loop(struct world *w)
 	bool open;
 
 	observe(w, &o, deadline, false);
-	if (observed_plan(w, &o, &p) == 0)
+	if (observed_plan(w, &o, seen, &p) == 0)
 		failures = apply_plan(w, &p, o.instances, deadline);
 	if (o.slurm)
 		stamp(w, &o.nodes);
@@ -127,12 +129,13 @@ static void refresh(struct world *w)
 static void run(struct world *w, int fd, bool once)
 {
 	int64_t period = w->settings->loop_s * 1000, pause = HURRY_MS;
+	struct kvs seen = {{0}, {0}}; /* states that carry no time of their own, and since when */
 
 	while (!apply_stop) {
 		bool hurry;
 
 		refresh(w);
-		hurry = loop(w);
+		hurry = loop(w, &seen);
 		notify("WATCHDOG=1");
 		if (once)
 			break;
@@ -141,6 +144,7 @@ static void run(struct world *w, int fd, bool once)
 		else
 			pause = pause * 2 < period ? pause * 2 : period;
 	}
+	kvs_clear(&seen);
 }
 
 static int serve(const struct options *opt, struct err *e)

@@ -151,25 +151,24 @@ void observed_clear(struct observed *o)
 	kvs_clear(&o->backoff);
 }
 
-int observed_plan(struct world *w, const struct observed *o, struct plan *out)
+int observed_plan(struct world *w, const struct observed *o, struct kvs *seen, struct plan *out)
 {
 	struct reconcile_input in = {
 		.gen = w->gen,
 		.nodes = o->slurm ? &o->nodes : NULL,
 		.instances = o->instances,
-		.bindings = &o->bindings,
-		.launches = &o->launches,
+		.bindings = o->rows ? &o->bindings : NULL,
+		.launches = o->rows ? &o->launches : NULL,
 		.dead_pids = &o->dead,
 		.now_ms = clock_wall_ms(),
 		.orphan_grace_ms = w->settings->orphan_grace_s * 1000,
 		.observed_ms = o->at_ms,
 		.static_backoff = &o->backoff,
+		.seen = seen,
 	};
 	struct err e = {""};
 
-	if (!o->rows)
-		return 0; /* without our own rows every machine would look like an orphan */
-	if (reconcile_plan(&in, out, &e) == 0)
+	if (reconcile_watch(&in, seen, &e) == 0 && reconcile_plan(&in, out, &e) == 0)
 		return 0;
 	log_error("%s", e.text);
 	return -1;

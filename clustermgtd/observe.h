@@ -30,7 +30,7 @@ struct observed {
 /* Trouble with a source is logged once and kept in the rows (unless `quiet`: nothing is written). */
 void observe(struct world *w, struct observed *o, int64_t deadline_mono_ms, bool quiet);
 void observed_clear(struct observed *o);
-/* What to do about it. -1 on no memory. */
-int observed_plan(struct world *w, const struct observed *o, struct plan *out);
+/* What to do about it; seen is kept from loop to loop (reconcile_watch). -1 on no memory. */
+int observed_plan(struct world *w, const struct observed *o, struct kvs *seen, struct plan *out);
 
 #endif

@@ -236,6 +236,7 @@ int reconcile_plan(const struct reconcile_input *in, struct plan *out, struct er
 		return err_nomem(e);
 	reconcile_launches(&v);
 	reconcile_adopt(&v);
+	reconcile_untold(&v);
 	reconcile_nodes(&v);
 	reconcile_machines(&v);
 	view_destroy(&v);

@@ -1,7 +1,8 @@
 /* reconcile.h - what clustermgtd does about the difference between Slurm, EC2 and our own rows: pure, rule by rule.
  *
  * Rules about nodes are rows of a table (reconcile_nodes.c): name, required and forbidden state bits, machine, age, actions, reason; the first that
- * fits a node is taken. Rules about launch rows and about machines without a node are in reconcile_launches.c and reconcile_machines.c. A source that
+ * fits a node is taken. Rules about launch rows, about machines without a node and about nodes that slurmctld knows wrongly are in
+ * reconcile_launches.c, reconcile_machines.c and reconcile_untold.c. A source that
  * could not be read (its pointer is NULL) stops every rule that needs it: unread is never "gone".
  */
 #ifndef SE_PLAN_RECONCILE_H

@@ -55,6 +55,7 @@ void view_terminate(struct view *v, const char *code, const char *node, const ch
 /* The rules, in the order they run. */
 void reconcile_launches(struct view *v);
 void reconcile_adopt(struct view *v);
+void reconcile_untold(struct view *v);
 void reconcile_nodes(struct view *v);
 void reconcile_machines(struct view *v);
 
