@@ -20,6 +20,9 @@ struct command {
 extern const struct command cmd_check;
 extern const struct command cmd_render;
 extern const struct command cmd_apply;
+extern const struct command cmd_status;
+extern const struct command cmd_policy;
+extern const struct command cmd_uninstall;
 extern const struct command cmd_version;
 
 /* Say on stderr what is wrong with the arguments and where the help is. Returns EXIT_USAGE. */

@@ -7,7 +7,10 @@ bin_PROGRAMS += %D%/slurm-ec2
 	%D%/apply_scratch.c %D%/apply_install.c \
 	%D%/cmd_apply.c \
 	%D%/cmd_check.c \
+	%D%/cmd_policy.c \
 	%D%/cmd_render.c \
+	%D%/cmd_status.c \
+	%D%/cmd_uninstall.c \
 	%D%/cmd_version.c
 %C%_slurm_ec2_CPPFLAGS = $(AM_CPPFLAGS) -DSE_SLURM_VERSION='"$(SE_SLURM_VERSION)"'
 %C%_slurm_ec2_LDADD = $(LIBS_ALL)

@@ -15,6 +15,9 @@ static const struct command *const commands[] = {
 	&cmd_check,
 	&cmd_render,
 	&cmd_apply,
+	&cmd_status,
+	&cmd_policy,
+	&cmd_uninstall,
 	&cmd_version,
 };
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))

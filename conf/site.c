@@ -314,3 +314,12 @@ const char *site_path(const struct site *s, const struct site_key *k)
 {
 	return s->file[k->file].path;
 }
+
+bool site_has_nodes(const struct site *s)
+{
+	for (size_t i = 0; s && i < s->n_keys; i++) {
+		if (s->key[i].first && !strcasecmp(s->key[i].name, "NodeName") && strcasecmp(s->key[i].value, "DEFAULT"))
+			return true;
+	}
+	return false;
+}

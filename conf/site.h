@@ -52,6 +52,8 @@ void site_clear(struct site *s);
 const struct site_key *site_find(const struct site *s, const char *name);
 /* Pair `name` of the record `of` belongs to; NULL = absent. */
 const struct site_key *site_in_record(const struct site *s, const struct site_key *of, const char *name);
+/* True if the site has a node of its own. */
+bool site_has_nodes(const struct site *s);
 /* True if the key opens a NodeName, PartitionName, NodeSet, DownNodes or FrontendName line. */
 bool site_opens_record(const struct site_key *k);
 const char *site_path(const struct site *s, const struct site_key *k);

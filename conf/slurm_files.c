@@ -15,7 +15,6 @@
 #include "lib/base/err.h"
 #include "lib/base/num.h"
 #include "lib/base/problem.h"
-#include "lib/node/name.h"
 #include "lib/node/nodeset.h"
 
 #include <ctype.h>
@@ -63,6 +62,12 @@ int slurm_version_number(const char *text)
 	return (int)(major * 100 + minor);
 }
 
+/* Always with brackets, as ParallelCluster writes it. NULL on no memory. Caller frees. */
+static char *range_text(const struct queue *q, const struct compute_resource *r, bool is_static, int count)
+{
+	return str_fmt("%s-%s-%s-[1-%d]", q->name, is_static ? "st" : "dy", r->name, count);
+}
+
 /* --- plain keys */
 
 static bool same_value(const char *a, const char *b)
@@ -101,15 +106,6 @@ static void put_list(const struct slurm_render *in, struct buf *b, const char *k
 		p->nomem = true;
 }
 
-static bool site_has_nodes(const struct site *s)
-{
-	for (size_t i = 0; s && i < s->n_keys; i++) {
-		if (s->key[i].first && !strcasecmp(s->key[i].name, "NodeName") && strcasecmp(s->key[i].value, "DEFAULT"))
-			return true;
-	}
-	return false;
-}
-
 /* A change of SelectType loses a site's jobs, so it is ours to choose only where there is no node yet. */
 static void put_select(const struct slurm_render *in, struct buf *b, bool gpus, struct problems *p)
 {
@@ -141,7 +137,7 @@ static char *static_nodes(const struct cluster *c)
 
 			if (r->min_count <= 0)
 				continue;
-			range = node_name_range(c->queues[i].name, r->name, true, r->min_count);
+			range = range_text(&c->queues[i], r, true, r->min_count);
 			if (!range || strs_take(&l, range))
 				goto out;
 		}
@@ -238,7 +234,7 @@ static void put_custom(const struct slurm_render *in, struct buf *b, const struc
 static void put_features(struct buf *b, const struct compute_resource *r, const struct hardware *h, bool is_static)
 {
 	buf_fmt(b, " Feature=%s", is_static ? "static" : "dynamic");
-	if (!r->flexible && r->instance_types.n == 1)
+	if (r->instance_types.n == 1)
 		buf_fmt(b, ",%s", r->instance_types.v[0]);
 	buf_fmt(b, ",%s", r->name);
 	if (r->efa)
@@ -257,7 +253,7 @@ static void put_group(const struct slurm_render *in, struct buf *b, const struct
 
 	if (count <= 0)
 		return;
-	range = node_name_range(q->name, r->name, is_static, count);
+	range = range_text(q, r, is_static, count);
 	if (!range || strs_add(groups, range)) {
 		free(range);
 		p->nomem = true;
@@ -375,7 +371,7 @@ static struct nodeset *our_nodes(const struct cluster *c)
 
 				if (count <= 0)
 					continue;
-				text = node_name_range(c->queues[i].name, r->name, st, count);
+				text = range_text(&c->queues[i], r, st, count);
 				if (!text || nodeset_parse(s, text, NULL))
 					goto fail;
 				free(text);

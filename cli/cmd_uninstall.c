@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cmd_uninstall.c - `slurm-ec2 uninstall`: take the cluster back out of Slurm and of EC2.
+ *
+ * Lists first what carries this cluster's UUID, then removes: our lines from Slurm's files (so that nothing new is launched), machines if
+ * asked to, templates, placement groups, the applied generation. Never touches a thing without the UUID; refuses while machines live.
+ */
+#include "build_config.h"
+
+#include "cli/apply_job.h"
+#include "cli/command.h"
+#include "cli/session.h"
+#include "conf/slurm_conf.h"
+#include "lib/aws/aws.h"
+#include "lib/base/clock.h"
+#include "lib/base/err.h"
+#include "lib/base/file.h"
+#include "lib/base/user.h"
+#include "lib/slurmctl/slurmctl.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define GONE_LIMIT_MS 300000
+#define POLL_MS 2000
+#define ANSWER_LIMIT_MS 90000
+#define N_FILES 4
+
+struct removal {
+	bool yes, terminate, purge;
+	struct settings *set;
+	struct generation *gen;
+	struct aws *aws;
+	struct ec2_call *machines, *templates, *placements;
+	struct strs alive; /* instance ids */
+	struct apply_file file[N_FILES];
+	char *slurm_conf;
+	bool site_nodes;   /* slurm.conf has nodes of its own, so slurmctld can go on */
+	bool files_differ;
+};
+
+/* --- looking */
+
+static int ask(struct removal *u, struct ec2_call **to, struct ec2_call *c, struct err *e)
+{
+	*to = c;
+	return c ? ec2_perform_one(u->aws, c, apply_deadline(), e) : err_nomem(e);
+}
+
+static int list_alive(struct removal *u, struct err *e)
+{
+	const struct instances *l = ec2_describe_reply(u->machines);
+
+	strs_clear(&u->alive);
+	for (size_t i = 0; l && i < l->n; i++) {
+		if (instance_alive(l->v[i].state) && strs_add(&u->alive, l->v[i].id))
+			return err_nomem(e);
+	}
+	return 0;
+}
+
+static int look_ec2(struct removal *u, struct err *e)
+{
+	u->aws = session_aws_with(u->set, u->gen->region, e);
+	if (!u->aws)
+		return -1;
+	if (ask(u, &u->machines, ec2_describe_cluster(u->gen->uuid), e) || ask(u, &u->templates, ec2_describe_templates(u->gen->uuid), e) ||
+	    ask(u, &u->placements, ec2_describe_placement_groups(u->gen->uuid), e))
+		return -1;
+	return list_alive(u, e);
+}
+
+/* File `name` beside slurm.conf (or slurm.conf itself): its text now, and without ours. */
+static int look_file(struct apply_file *f, const char *slurm_conf, const char *name, bool whole, struct err *e)
+{
+	struct stat st;
+
+	f->path = name ? apply_beside(slurm_conf, name) : str_dup(slurm_conf);
+	if (!f->path)
+		return err_nomem(e);
+	if (apply_read(f->path, &f->old_text, e))
+		return -1;
+	if (!f->old_text)
+		return 0;
+	if (stat(f->path, &st))
+		return err_errno(e, errno, "%s", f->path);
+	f->mode = st.st_mode & 07777;
+	f->uid = st.st_uid;
+	f->gid = st.st_gid;
+	if (whole)
+		return 0;
+	f->new_text = slurm_conf_unmerge(f->old_text);
+	if (!f->new_text)
+		return err_nomem(e);
+	if (!f->new_text[0]) {
+		free(f->new_text); /* it was ours alone */
+		f->new_text = NULL;
+	}
+	return 0;
+}
+
+/* In the order of removal: slurm.conf loses its Include first. */
+static int look_slurm(struct removal *u, struct err *e)
+{
+	struct site site = { 0 };
+
+	u->slurm_conf = realpath(u->set->slurm_conf, NULL);
+	if (!u->slurm_conf)
+		return err_errno(e, errno, "%s", u->set->slurm_conf);
+	if (look_file(&u->file[0], u->slurm_conf, NULL, false, e) || look_file(&u->file[1], u->slurm_conf, "gres.conf", false, e) ||
+	    look_file(&u->file[2], u->slurm_conf, SITE_INCLUDE, true, e) ||
+	    look_file(&u->file[3], u->slurm_conf, SITE_GRES_INCLUDE, true, e) || site_load(&site, u->slurm_conf, e))
+		return -1;
+	u->site_nodes = site_has_nodes(&site);
+	site_clear(&site);
+	for (size_t i = 0; i < N_FILES; i++)
+		u->files_differ = u->files_differ || !str_eq(u->file[i].old_text, u->file[i].new_text);
+	return 0;
+}
+
+static void show(const struct removal *u)
+{
+	const struct ec2_template_refs *t = ec2_template_reply(u->templates);
+	const struct ec2_placements *p = ec2_placement_groups_reply(u->placements);
+
+	printf("cluster %s (%s)\n", u->gen->cluster_name, u->gen->uuid);
+	for (size_t i = 0; i < N_FILES; i++) {
+		if (!str_eq(u->file[i].old_text, u->file[i].new_text))
+			printf("  %s %s\n", u->file[i].new_text ? "take our lines out of" : "remove", u->file[i].path);
+	}
+	for (size_t i = 0; i < u->alive.n; i++)
+		printf("  machine %s\n", u->alive.v[i]);
+	for (size_t i = 0; t && i < t->n; i++)
+		printf("  launch template %s (%s)\n", t->v[i].name, t->v[i].id);
+	for (size_t i = 0; p && i < p->n; i++)
+		printf("  placement group %s\n", p->v[i].name);
+	printf("  %s\n", u->purge ? "state in " PKGSTATEDIR : "the applied generation (" PKGSTATEDIR " stays, --purge removes it)");
+}
+
+/* --- doing */
+
+static int leave_slurm(struct removal *u, struct err *e)
+{
+	if (!u->files_differ)
+		return 0;
+	if (apply_install_files(u->file, N_FILES, false, e))
+		return -1;
+	if (!u->site_nodes) {
+		puts("slurmctld keeps running as it is: slurm.conf has no node of its own left, so it would not start again");
+		return 0;
+	}
+	if (slurmctl_open(u->slurm_conf, e) || apply_restart(u->set, e) || apply_wait_slurm(ANSWER_LIMIT_MS, e))
+		return err_prefix(e, "slurmctld after its files were changed (copies end in .slurm-ec2-old)");
+	slurmctl_close();
+	return 0;
+}
+
+/* A placement group cannot go before its machines have ended. */
+static int end_machines(struct removal *u, struct err *e)
+{
+	int64_t until = clock_mono_ms() + GONE_LIMIT_MS;
+
+	if (u->alive.n == 0)
+		return 0;
+	if (ec2_terminate_all(u->aws, (const char *const *)u->alive.v, u->alive.n, apply_deadline(), e))
+		return -1;
+	for (;;) {
+		const struct instances *l;
+		size_t going = 0;
+
+		ec2_call_destroy(u->machines);
+		if (ask(u, &u->machines, ec2_describe_cluster(u->gen->uuid), e))
+			return -1;
+		l = ec2_describe_reply(u->machines);
+		for (size_t i = 0; l && i < l->n; i++)
+			going += l->v[i].state != INSTANCE_TERMINATED;
+		if (!going)
+			return 0;
+		if (clock_mono_ms() >= until)
+			return err_set(e, "%zu machines have not ended after %d s", going, GONE_LIMIT_MS / 1000);
+		clock_sleep_ms(POLL_MS);
+	}
+}
+
+static int remove_one(struct removal *u, struct ec2_call *c, struct err *e)
+{
+	int rc = c ? ec2_perform_one(u->aws, c, apply_deadline(), e) : err_nomem(e);
+
+	ec2_call_destroy(c);
+	return rc;
+}
+
+static int remove_made(struct removal *u, struct err *e)
+{
+	const struct ec2_template_refs *t = ec2_template_reply(u->templates);
+	const struct ec2_placements *p = ec2_placement_groups_reply(u->placements);
+
+	for (size_t i = 0; t && i < t->n; i++) {
+		if (remove_one(u, ec2_delete_template(t->v[i].id), e))
+			return -1;
+	}
+	for (size_t i = 0; p && i < p->n; i++) {
+		if (str_eq(p->v[i].state, "available") && remove_one(u, ec2_delete_placement_group(p->v[i].name), e))
+			return -1;
+	}
+	return 0;
+}
+
+static int forget(struct removal *u, struct err *e)
+{
+	int rc;
+
+	if (u->purge)
+		return file_remove_tree(PKGSTATEDIR, e);
+	if (user_become(u->gen->slurm_user ? u->gen->slurm_user : SLURM_USER, e))
+		return -1;
+	rc = generation_revert(APPLIED_DIR, 0, e);
+	user_restore();
+	return rc;
+}
+
+static int may_go_on(const struct removal *u, struct err *e)
+{
+	if (u->alive.n && !u->terminate)
+		return err_set(e, "%zu machine%s live: drain the queues and wait until they have ended, or give --terminate", u->alive.n,
+			       u->alive.n == 1 ? "" : "s");
+	if (!u->yes && !session_confirm("Remove all this?"))
+		return err_set(e, "not confirmed (give --yes where nobody can answer)");
+	return 0;
+}
+
+static int uninstall(struct removal *u, struct err *e)
+{
+	u->set = session_settings(e);
+	u->gen = u->set ? generation_load(APPLIED_DIR, e) : NULL;
+	if (!u->gen || look_slurm(u, e) || look_ec2(u, e))
+		return -1;
+	show(u);
+	fflush(stdout);
+	if (may_go_on(u, e))
+		return err_prefix(e, "nothing was removed");
+	if (leave_slurm(u, e) || end_machines(u, e) || remove_made(u, e) || forget(u, e))
+		return -1;
+	puts("removed");
+	return 0;
+}
+
+static void removal_clear(struct removal *u)
+{
+	for (size_t i = 0; i < N_FILES; i++) {
+		free(u->file[i].path);
+		free(u->file[i].old_text);
+		free(u->file[i].new_text);
+	}
+	ec2_call_destroy(u->machines);
+	ec2_call_destroy(u->templates);
+	ec2_call_destroy(u->placements);
+	strs_clear(&u->alive);
+	aws_destroy(u->aws);
+	generation_destroy(u->gen);
+	settings_destroy(u->set);
+	free(u->slurm_conf);
+}
+
+static int run(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "yes", no_argument, NULL, 'y' }, { "terminate", no_argument, NULL, 't' }, { "purge", no_argument, NULL, 'p' }, { NULL, 0, NULL, 0 }
+	};
+	struct removal u = { 0 };
+	struct err e = { 0 };
+	int c, status = EXIT_OK;
+
+	while ((c = getopt_long(argc, argv, "y", options, NULL)) != -1) {
+		if (c == 'y')
+			u.yes = true;
+		else if (c == 't')
+			u.terminate = true;
+		else if (c == 'p')
+			u.purge = true;
+		else
+			return command_usage_error(&cmd_uninstall, "unknown option");
+	}
+	if (argc != optind)
+		return command_usage_error(&cmd_uninstall, "it takes no argument");
+	if (geteuid() != 0) {
+		fputs("slurm-ec2 uninstall: it writes into Slurm's folder and restarts slurmctld, so root must run it\n", stderr);
+		return EXIT_PROBLEM;
+	}
+	if (uninstall(&u, &e)) {
+		fprintf(stderr, "slurm-ec2 uninstall: %s\n", e.text);
+		status = EXIT_PROBLEM;
+	}
+	removal_clear(&u);
+	return status;
+}
+
+const struct command cmd_uninstall = {
+	.name = "uninstall",
+	.help = "take the cluster back out of Slurm and EC2",
+	.usage = "Usage: slurm-ec2 uninstall [--yes] [--terminate] [--purge]\n"
+		 "List what belongs to the applied cluster, ask, then take our lines out of Slurm's files, restart slurmctld, and delete the\n"
+		 "cluster's launch templates and placement groups. Things without the cluster's UUID are never touched.\n\n"
+		 "  --yes        do not ask\n"
+		 "  --terminate  end its machines too; without it, machines that live are a reason to refuse\n"
+		 "  --purge      remove the state folder too\n\n"
+		 "Root runs it. Stop slurm-ec2's clustermgtd before. Exit status: 0 removed, 1 refused or failed, 2 wrong usage.\n",
+	.run = run,
+};
