@@ -1,0 +1,752 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_plan_resume.c - who gets the machines: a table of small worlds with every call written down, and random worlds against the invariants.
+ *
+ * The cloud here is a counter for each resource: a call gets all it asks for, or what is left if that reaches its minimum, or nothing and a code.
+ */
+#include "tests/unit/cmocka_all.h"
+
+#include "lib/base/buf.h"
+#include "lib/base/err.h"
+#include "lib/base/num.h"
+#include "lib/base/str.h"
+#include "lib/node/nodeset.h"
+#include "lib/plan/resume.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define N_RES 3       /* resources a, b, c of queue q */
+#define MAX_JOBS 8
+
+struct cloud {
+	size_t left[N_RES];
+	const char *code;          /* of a shortage; NULL = EC2 says nothing */
+	const char *broken[N_RES]; /* this code for every call of the resource */
+	int made;                  /* machines made, for their ids */
+	struct buf log;            /* "a(3,7)=4 " a call, in the order they were asked */
+};
+
+static struct generation *make_gen(int max)
+{
+	static const char *const names[N_RES] = { "a", "b", "c" };
+	struct generation *g = calloc(1, sizeof(*g));
+
+	assert_non_null(g);
+	for (size_t i = 0; i < N_RES; i++) {
+		struct gen_resource *r = generation_add_resource(g);
+
+		r->queue = str_dup("q");
+		r->name = str_dup(names[i]);
+		r->max_count = max;
+	}
+	assert_int_equal(generation_index(g), 0);
+	return g;
+}
+
+static void add_names(struct strs *out, const char *hostlist)
+{
+	struct nodeset *s = nodeset_create();
+	struct err e;
+
+	if (nodeset_parse(s, hostlist, &e))
+		fail_msg("%s", e.text);
+	for (size_t i = 0; i < nodeset_count(s); i++)
+		assert_int_equal(strs_add(out, nodeset_get(s, i)), 0);
+	nodeset_destroy(s);
+}
+
+/* What EC2 would give. */
+static size_t cloud_give(struct cloud *c, const struct resume_step *s, size_t n, const char **code)
+{
+	size_t *left = &c->left[s->resource], got = n;
+	size_t min = (size_t)s->min_count < n ? (size_t)s->min_count : n;
+
+	*code = NULL;
+	if (c->broken[s->resource]) {
+		*code = c->broken[s->resource];
+		return 0;
+	}
+	if (got > *left) {
+		got = *left >= min && *left ? *left : 0;
+		*code = got ? NULL : c->code;
+	}
+	*left -= got;
+	return got;
+}
+
+static void cloud_answer(struct cloud *c, struct resume_plan *p, const struct resume_step *s)
+{
+	struct instances l = { 0 };
+	const char *code;
+	size_t got = cloud_give(c, s, s->nodes->n, &code);
+
+	buf_fmt(&c->log, "%c(%d,%zu)%c%zu ", (char)('a' + s->resource), s->min_count, s->nodes->n, got ? '=' : 'x', got);
+	for (size_t i = 0; i < got; i++) {
+		struct instance *one = instances_add(&l);
+
+		one->id = str_fmt("i-%d", c->made++);
+		one->state = INSTANCE_PENDING;
+		one->private_ip = i % 2 ? str_dup("10.0.0.1") : NULL;
+	}
+	assert_int_equal(resume_plan_answer(p, s->id, &l, code), 0);
+	instances_clear(&l);
+}
+
+static const struct resume_result *run(struct resume_plan *p, struct cloud *c)
+{
+	struct resume_step steps[4]; /* fewer than some rounds have, on purpose */
+	const struct resume_result *r;
+	struct err e = { "" };
+	size_t n;
+
+	while ((n = resume_plan_next(p, steps, 4)) > 0)
+		for (size_t i = n; i-- > 0;) /* answers come in any order */
+			cloud_answer(c, p, &steps[i]);
+	r = resume_plan_result(p, &e);
+	if (!r)
+		fail_msg("%s", e.text);
+	return r;
+}
+
+/* "CODE:nodes CODE:nodes", codes in order of first appearance. */
+static char *fails_text(const struct resume_result *r)
+{
+	struct strs done = { 0 };
+	struct buf b = { 0 };
+
+	buf_str(&b, "");
+	for (size_t i = 0; i < r->n_fail; i++) {
+		struct strs names = { 0 };
+		char *text;
+
+		if (strs_has(&done, r->fail[i].code))
+			continue;
+		strs_add(&done, r->fail[i].code);
+		for (size_t k = i; k < r->n_fail; k++)
+			if (!strcmp(r->fail[k].code, r->fail[i].code))
+				strs_add(&names, r->fail[k].node);
+		text = nodeset_text_of((const char *const *)names.v, names.n);
+		buf_fmt(&b, "%s%s:%s", b.n ? " " : "", r->fail[i].code, text);
+		free(text);
+		strs_clear(&names);
+	}
+	strs_clear(&done);
+	return b.n ? buf_take(&b) : str_dup("");
+}
+
+static char *binds_text(const struct resume_result *r)
+{
+	struct strs names = { 0 };
+	char *text;
+
+	for (size_t i = 0; i < r->n_bind; i++)
+		strs_add(&names, r->bind[i].node);
+	text = nodeset_text_of((const char *const *)names.v, names.n);
+	strs_clear(&names);
+	return text;
+}
+
+#define ICE "InsufficientInstanceCapacity"
+#define LIM "LimitedInstanceCapacity"
+#define AON SCALING_ALL_OR_NOTHING
+#define GREEDY SCALING_GREEDY_ALL_OR_NOTHING
+#define BEST SCALING_BEST_EFFORT
+
+static const struct world {
+	const char *name;
+	enum scaling_strategy strategy;
+	struct { int64_t priority; const char *nodes; } jobs[MAX_JOBS];
+	const char *rest;   /* nodes without a job */
+	const char *live;
+	size_t batch;       /* 0 = 500 */
+	size_t left[N_RES];
+	const char *code;
+	const char *broken[N_RES];
+	const char *calls, *bound, *failed;
+	size_t surplus;
+} worlds[] = {
+	{ .name = "one node", .strategy = AON, .jobs = { { -1, "q-dy-a-1" } }, .left = { 9 },
+	  .calls = "a(1,1)=1 ", .bound = "q-dy-a-1", .failed = "" },
+	{ .name = "nothing asked", .strategy = AON, .calls = "", .bound = "", .failed = "" },
+	{ .name = "one job, all come", .strategy = AON, .jobs = { { -1, "q-dy-a-[1-4]" } }, .left = { 4 },
+	  .calls = "a(4,4)=4 ", .bound = "q-dy-a-[1-4]", .failed = "" },
+	{ .name = "one job, one short: asked once only", .strategy = AON, .jobs = { { -1, "q-dy-a-[1-4]" } }, .left = { 3 }, .code = ICE,
+	  .calls = "a(4,4)x0 ", .bound = "", .failed = ICE ":q-dy-a-[1-4]" },
+	{ .name = "EC2's own code is kept", .strategy = AON, .jobs = { { -1, "q-dy-a-[1-4]" } }, .left = { 3 }, .code = "VcpuLimitExceeded",
+	  .calls = "a(4,4)x0 ", .bound = "", .failed = "VcpuLimitExceeded:q-dy-a-[1-4]" },
+	{ .name = "no code at all", .strategy = AON, .jobs = { { -1, "q-dy-a-[1-4]" } }, .left = { 3 },
+	  .calls = "a(4,4)x0 ", .bound = "", .failed = ICE ":q-dy-a-[1-4]" },
+	/* jobs of 3 + 2 + 2 nodes, capacity 4 */
+	{ .name = "3+2+2 of 4, all-or-nothing", .strategy = AON,
+	  .jobs = { { -1, "q-dy-a-[1-3]" }, { -1, "q-dy-a-[4-5]" }, { -1, "q-dy-a-[6-7]" } }, .left = { 4 }, .code = ICE,
+	  .calls = "a(7,7)x0 a(3,3)=3 a(2,2)x0 ", .bound = "q-dy-a-[1-3]", .failed = ICE ":q-dy-a-[4-7]" },
+	{ .name = "3+2+2 of 4, greedy", .strategy = GREEDY,
+	  .jobs = { { -1, "q-dy-a-[1-3]" }, { -1, "q-dy-a-[4-5]" }, { -1, "q-dy-a-[6-7]" } }, .left = { 4 }, .code = ICE,
+	  .calls = "a(1,7)=4 ", .bound = "q-dy-a-[1-3]", .failed = LIM ":q-dy-a-[4-7]", .surplus = 1 },
+	{ .name = "3+2+2 of 4, best-effort", .strategy = BEST,
+	  .jobs = { { -1, "q-dy-a-[1-3]" }, { -1, "q-dy-a-[4-5]" }, { -1, "q-dy-a-[6-7]" } }, .left = { 4 }, .code = ICE,
+	  .calls = "a(1,7)=4 ", .bound = "q-dy-a-[1-4]", .failed = LIM ":q-dy-a-5 " ICE ":q-dy-a-[6-7]" },
+	{ .name = "a smaller job fits after a larger one did not", .strategy = AON,
+	  .jobs = { { -1, "q-dy-a-[1-4]" }, { -1, "q-dy-a-[5-6]" } }, .left = { 3 }, .code = ICE,
+	  .calls = "a(6,6)x0 a(4,4)x0 a(2,2)=2 ", .bound = "q-dy-a-[5-6]", .failed = ICE ":q-dy-a-[1-4]" },
+	{ .name = "priority goes before file order", .strategy = AON,
+	  .jobs = { { 10, "q-dy-a-[1-3]" }, { 90, "q-dy-a-[4-6]" }, { -1, "q-dy-a-[7-9]" } }, .left = { 6 }, .code = ICE,
+	  .calls = "a(9,9)x0 a(3,3)=3 a(3,3)=3 a(3,3)x0 ", .bound = "q-dy-a-[4-6],q-dy-a-[1-3]", .failed = ICE ":q-dy-a-[7-9]" },
+	{ .name = "best-effort serves by priority", .strategy = BEST,
+	  .jobs = { { 1, "q-dy-a-[1-3]" }, { 2, "q-dy-a-[4-6]" } }, .left = { 4 },
+	  .calls = "a(1,6)=4 ", .bound = "q-dy-a-[4-6],q-dy-a-1", .failed = LIM ":q-dy-a-[2-3]" },
+	{ .name = "one-node jobs share one call of any size", .strategy = AON,
+	  .jobs = { { -1, "q-dy-a-1" }, { -1, "q-dy-a-2" }, { -1, "q-dy-a-3" } }, .left = { 2 }, .code = ICE,
+	  .calls = "a(1,3)=2 ", .bound = "q-dy-a-[1-2]", .failed = ICE ":q-dy-a-3" },
+	{ .name = "one-node jobs around a large one", .strategy = AON,
+	  .jobs = { { -1, "q-dy-a-1" }, { -1, "q-dy-a-2" }, { -1, "q-dy-a-[3-9]" }, { -1, "q-dy-a-10" } }, .left = { 3 }, .code = ICE,
+	  .calls = "a(10,10)x0 a(1,2)=2 a(7,7)x0 a(1,1)=1 ", .bound = "q-dy-a-[1-2,10]", .failed = ICE ":q-dy-a-[3-9]" },
+	{ .name = "job over two resources, the second is empty: what came goes to the next job", .strategy = AON,
+	  .jobs = { { -1, "q-dy-a-[1-2],q-dy-b-1" }, { -1, "q-dy-a-[3-4]" } }, .left = { 2, 0 }, .code = ICE,
+	  .calls = "b(1,1)x0 a(4,4)x0 a(2,2)=2 ", .bound = "q-dy-a-[3-4]", .failed = ICE ":q-dy-a-[1-2],q-dy-b-1" },
+	{ .name = "surplus of a failed job serves another without a call", .strategy = AON,
+	  .jobs = { { -1, "q-dy-a-[1-2],q-dy-b-[1-2]" }, { -1, "q-dy-a-[3-4],q-dy-c-1" } }, .batch = 2, .left = { 2, 1, 5 }, .code = ICE,
+	  .calls = "c(1,1)=1 b(2,2)x0 a(2,2)=2 a(2,2)x0 ", .bound = "q-dy-a-[3-4],q-dy-c-1",
+	  .failed = LIM ":q-dy-a-[1-2] " ICE ":q-dy-b-[1-2]" },
+	{ .name = "batches: the second is short, both are given back", .strategy = AON,
+	  .jobs = { { -1, "q-dy-a-[1-5]" } }, .batch = 3, .left = { 4 }, .code = ICE,
+	  .calls = "a(2,2)=2 a(3,3)x0 ", .bound = "", .failed = ICE ":q-dy-a-[1-3] " LIM ":q-dy-a-[4-5]", .surplus = 2 },
+	{ .name = "batches of the union, the first job takes from all", .strategy = AON,
+	  .jobs = { { -1, "q-dy-a-[1-3]" }, { -1, "q-dy-a-[4-6]" } }, .batch = 3, .left = { 3 }, .code = ICE,
+	  .calls = "a(3,3)=3 a(3,3)x0 ", .bound = "q-dy-a-[1-3]", .failed = ICE ":q-dy-a-[4-6]" },
+	{ .name = "shared nodes are launched once", .strategy = AON,
+	  .jobs = { { -1, "q-dy-a-[1-2]" }, { -1, "q-dy-a-[2-3]" }, { -1, "q-dy-a-1" } }, .left = { 3 },
+	  .calls = "a(3,3)=3 ", .bound = "q-dy-a-[1-3]", .failed = "" },
+	{ .name = "a shared node of a failed job is not failed when a later job gets it", .strategy = AON,
+	  .jobs = { { -1, "q-dy-a-[1-4]" }, { -1, "q-dy-a-[4-5]" } }, .left = { 2 }, .code = ICE,
+	  .calls = "a(5,5)x0 a(4,4)x0 a(2,2)=2 ", .bound = "q-dy-a-[4-5]", .failed = ICE ":q-dy-a-[1-3]" },
+	{ .name = "nodes without a job come last, as many as there are", .strategy = AON, .jobs = { { -1, "q-dy-a-[1-2]" } },
+	  .rest = "q-dy-a-[1-6]", .left = { 4 }, .code = ICE,
+	  .calls = "a(2,2)=2 a(1,4)=2 ", .bound = "q-dy-a-[1-4]", .failed = LIM ":q-dy-a-[5-6]" },
+	{ .name = "by hand only", .strategy = AON, .rest = "q-dy-a-[1-2],q-dy-b-1", .left = { 2, 1 },
+	  .calls = "b(1,1)=1 a(1,2)=2 ", .bound = "q-dy-a-[1-2],q-dy-b-1", .failed = "" },
+	{ .name = "nodes without a job get what a failed job leaves", .strategy = GREEDY, .jobs = { { -1, "q-dy-a-[1-3]" } },
+	  .rest = "q-dy-a-9", .left = { 2 }, .code = ICE,
+	  .calls = "a(1,4)=2 ", .bound = "q-dy-a-9", .failed = LIM ":q-dy-a-[1-3]", .surplus = 1 },
+	{ .name = "live nodes are left alone and count", .strategy = AON, .jobs = { { -1, "q-dy-a-[1-4]" } }, .live = "q-dy-a-[1-2]",
+	  .left = { 2 }, .calls = "a(2,2)=2 ", .bound = "q-dy-a-[3-4]", .failed = "" },
+	{ .name = "all live: no call", .strategy = AON, .jobs = { { -1, "q-dy-a-[1-2]" } }, .live = "q-dy-a-[1-2]",
+	  .calls = "", .bound = "", .failed = "" },
+	{ .name = "a name that is not ours fails its job", .strategy = AON, .jobs = { { -1, "q-dy-a-1,other7" }, { -1, "q-dy-a-2" } },
+	  .left = { 9 }, .calls = "a(1,1)=1 ", .bound = "q-dy-a-2",
+	  .failed = LIM ":q-dy-a-1 InvalidNodenameError:other7" },
+	{ .name = "a name that is not ours, best-effort", .strategy = BEST, .jobs = { { -1, "q-dy-a-1,other7" } }, .rest = "x,q-dy-a-9999",
+	  .left = { 9 }, .calls = "a(1,1)=1 ", .bound = "q-dy-a-1", .failed = "InvalidNodenameError:other7,x,q-dy-a-9999" },
+	{ .name = "an error that is not capacity fails its nodes, once", .strategy = AON,
+	  .jobs = { { -1, "q-dy-a-[1-2]" }, { -1, "q-dy-a-3,q-dy-b-1" }, { -1, "q-dy-b-[2-3]" } }, .left = { 9, 9 },
+	  .broken = { "UnauthorizedOperation" }, .calls = "b(3,3)=3 a(3,3)x0 ", .bound = "q-dy-b-[2-3]",
+	  .failed = "UnauthorizedOperation:q-dy-a-[1-3] " LIM ":q-dy-b-1", .surplus = 1 },
+	{ .name = "an unsupported type is not asked for again", .strategy = AON, .jobs = { { -1, "q-dy-a-[1-2]" }, { -1, "q-dy-a-[3-4]" } },
+	  .left = { 9 }, .broken = { "Unsupported" }, .calls = "a(4,4)x0 ", .bound = "", .failed = "Unsupported:q-dy-a-[1-4]" },
+	{ .name = "best-effort, error in one resource", .strategy = BEST, .jobs = { { -1, "q-dy-a-1,q-dy-b-1" } }, .left = { 9, 9 },
+	  .broken = { NULL, "UnauthorizedOperation" }, .calls = "b(1,1)x0 a(1,1)=1 ", .bound = "q-dy-a-1",
+	  .failed = "UnauthorizedOperation:q-dy-b-1" },
+	{ .name = "a name twice in a job", .strategy = AON, .jobs = { { -1, "q-dy-a-[1-2]" } }, .rest = "q-dy-a-[1-2]", .left = { 2 },
+	  .calls = "a(2,2)=2 ", .bound = "q-dy-a-[1-2]", .failed = "" },
+	{ .name = "jobs on other resources do not wait", .strategy = AON,
+	  .jobs = { { -1, "q-dy-a-[1-2]" }, { -1, "q-dy-b-[1-2]" }, { -1, "q-dy-a-[3-5]" }, { -1, "q-dy-b-[3-5]" } }, .left = { 2, 2 },
+	  .code = ICE, .calls = "b(5,5)x0 a(5,5)x0 b(2,2)=2 a(2,2)=2 b(3,3)x0 a(3,3)x0 ", .bound = "q-dy-a-[1-2],q-dy-b-[1-2]",
+	  .failed = ICE ":q-dy-a-[3-5],q-dy-b-[3-5]" },
+};
+
+static void make_request(struct resume_request *r, const struct world *w)
+{
+	for (size_t i = 0; i < MAX_JOBS && w->jobs[i].nodes; i++) {
+		struct resume_job *j = resume_request_add_job(r);
+
+		j->id = (int64_t)i + 1;
+		j->priority = w->jobs[i].priority;
+		add_names(&j->nodes, w->jobs[i].nodes);
+		add_names(&r->nodes, w->jobs[i].nodes);
+	}
+	if (w->rest)
+		add_names(&r->nodes, w->rest);
+}
+
+static bool same(const char *what, const char *world, const char *got, const char *want)
+{
+	if (!strcmp(got, want))
+		return true;
+	print_error("%s: %s\n   is \"%s\"\n  not \"%s\"\n", world, what, got, want);
+	return false;
+}
+
+static bool check_world(const struct world *w)
+{
+	struct generation *g = make_gen(2000);
+	struct resume_request request = { 0 };
+	struct strs live = { 0 };
+	struct resume_input in = { .gen = g, .request = &request, .live = &live, .strategy = w->strategy,
+				   .batch_max = w->batch ? w->batch : 500 };
+	struct cloud c = { .code = w->code };
+	const struct resume_result *r;
+	struct resume_plan *p;
+	char *bound, *failed;
+	bool ok = true;
+
+	memcpy(c.left, w->left, sizeof(c.left));
+	memcpy(c.broken, w->broken, sizeof(c.broken));
+	make_request(&request, w);
+	if (w->live)
+		add_names(&live, w->live);
+	p = resume_plan_create(&in, NULL);
+	assert_non_null(p);
+	r = run(p, &c);
+	bound = binds_text(r);
+	failed = fails_text(r);
+	ok &= same("calls", w->name, buf_text(&c.log), w->calls);
+	ok &= same("bound", w->name, bound, w->bound);
+	ok &= same("failed", w->name, failed, w->failed);
+	if (r->n_surplus != w->surplus) {
+		print_error("%s: %zu surplus, not %zu\n", w->name, r->n_surplus, w->surplus);
+		ok = false;
+	}
+	free(bound);
+	free(failed);
+	resume_plan_destroy(p);
+	buf_free(&c.log);
+	strs_clear(&live);
+	resume_request_clear(&request);
+	generation_destroy(g);
+	return ok;
+}
+
+static void test_worlds(void **state)
+{
+	size_t bad = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(worlds) / sizeof(worlds[0]); i++)
+		bad += !check_world(&worlds[i]);
+	assert_int_equal(bad, 0);
+}
+
+/* --- answers that are not plain */
+
+static struct resume_plan *plan_of(struct generation *g, struct resume_request *r, struct resume_input *in, const char *job1, const char *job2)
+{
+	const char *jobs[] = { job1, job2 };
+	struct resume_plan *p;
+
+	for (size_t i = 0; i < 2; i++) {
+		if (!jobs[i])
+			continue;
+		struct resume_job *j = resume_request_add_job(r);
+
+		j->id = (int64_t)i + 1;
+		add_names(&j->nodes, jobs[i]);
+		add_names(&r->nodes, jobs[i]);
+	}
+	*in = (struct resume_input){ .gen = g, .request = r, .batch_max = 500 };
+	p = resume_plan_create(in, NULL);
+	assert_non_null(p);
+	return p;
+}
+
+static void answer_n(struct resume_plan *p, size_t step, int n, enum instance_state state, const char *code)
+{
+	struct instances l = { 0 };
+
+	for (int i = 0; i < n; i++) {
+		struct instance *one = instances_add(&l);
+
+		one->id = str_fmt("i-%zu-%d", step, i);
+		one->state = state;
+	}
+	assert_int_equal(resume_plan_answer(p, step, &l, code), 0);
+	instances_clear(&l);
+}
+
+/* A call that could not be tried keeps its row: its nodes are neither bound nor failed, and the job's others are bound. */
+static void test_leave(void **state)
+{
+	struct generation *g = make_gen(100);
+	struct resume_request r = { 0 };
+	struct resume_input in;
+	struct resume_plan *p = plan_of(g, &r, &in, "q-dy-a-[1-2],q-dy-b-[1-2]", NULL);
+	const struct resume_result *out;
+	struct resume_step s[4];
+
+	(void)state;
+	assert_int_equal(resume_plan_next(p, s, 4), 2);
+	assert_int_equal(resume_plan_next(p, s + 2, 2), 0); /* waits */
+	answer_n(p, s[0].id, 2, INSTANCE_PENDING, NULL);
+	assert_int_equal(resume_plan_leave(p, s[1].id), 0);
+	assert_int_equal(resume_plan_leave(p, s[1].id), -1); /* answered already */
+	assert_int_equal(resume_plan_answer(p, 77, NULL, NULL), -1);
+	assert_int_equal(resume_plan_next(p, s, 4), 0);
+	out = resume_plan_result(p, NULL);
+	assert_int_equal(out->n_bind, 2);
+	assert_int_equal(out->n_fail, 0);
+	assert_int_equal(out->n_surplus, 0);
+	resume_plan_destroy(p);
+	resume_request_clear(&r);
+	generation_destroy(g);
+}
+
+/* Nodes that another process claimed meanwhile count as served. */
+static void test_taken(void **state)
+{
+	struct generation *g = make_gen(100);
+	struct resume_request r = { 0 };
+	struct resume_input in;
+	struct resume_plan *p = plan_of(g, &r, &in, "q-dy-a-[1-3]", NULL);
+	const struct resume_result *out;
+	struct resume_step s[4];
+
+	(void)state;
+	assert_int_equal(resume_plan_next(p, s, 4), 1);
+	resume_plan_taken(p, "q-dy-a-2");
+	resume_plan_taken(p, "never-heard-of");
+	answer_n(p, s[0].id, 2, INSTANCE_RUNNING, NULL);
+	assert_int_equal(resume_plan_next(p, s, 4), 0);
+	out = resume_plan_result(p, NULL);
+	assert_int_equal(out->n_bind, 2);
+	assert_string_equal(out->bind[0].node, "q-dy-a-1");
+	assert_string_equal(out->bind[1].node, "q-dy-a-3");
+	assert_string_equal(out->bind[1].instance, "i-0-1");
+	assert_int_equal(out->n_fail + out->n_surplus, 0);
+	resume_plan_destroy(p);
+	resume_request_clear(&r);
+	generation_destroy(g);
+}
+
+/* More than asked is given back; a machine that is dead on arrival is never bound. */
+static void test_odd_answers(void **state)
+{
+	struct generation *g = make_gen(100);
+	struct resume_request r = { 0 };
+	struct resume_input in;
+	struct resume_plan *p = plan_of(g, &r, &in, "q-dy-a-1", "q-dy-b-1");
+	const struct resume_result *out;
+	struct resume_step s[4];
+
+	(void)state;
+	assert_int_equal(resume_plan_next(p, s, 4), 2);
+	assert_int_equal(s[0].jobs->n, 1);
+	assert_string_equal(s[1].jobs->v[0], "2");
+	answer_n(p, s[0].id, 3, INSTANCE_PENDING, "SomeWarning"); /* nothing is short: the code is of no use */
+	answer_n(p, s[1].id, 1, INSTANCE_SHUTTING_DOWN, NULL);
+	assert_int_equal(resume_plan_next(p, s, 4), 0);
+	out = resume_plan_result(p, NULL);
+	assert_int_equal(out->n_bind, 1);
+	assert_int_equal(out->n_fail, 1);
+	assert_string_equal(out->fail[0].node, "q-dy-b-1");
+	assert_int_equal(out->n_surplus, 3);
+	resume_plan_destroy(p);
+	resume_request_clear(&r);
+	generation_destroy(g);
+}
+
+/* --- random worlds against the invariants of resume.h */
+
+#define N_NODES 12 /* a resource */
+
+struct random_world {
+	unsigned seed;
+	struct generation *gen;
+	struct resume_request request;
+	struct strs live;
+	struct strs kept;                  /* left or taken */
+	struct strs made[N_RES];           /* instance ids answered */
+	size_t left[N_RES];
+	const char *broken[N_RES];
+	struct resume_input in;
+	int n_made;
+	int calls;
+};
+
+static unsigned draw(struct random_world *w, unsigned n)
+{
+	return (unsigned)rand_r(&w->seed) % n;
+}
+
+static void random_nodes(struct random_world *w, struct strs *out)
+{
+	unsigned n = 1 + draw(w, draw(w, 2) ? 2 : 6);
+
+	for (unsigned i = 0; i < n; i++) {
+		if (!draw(w, 60))
+			strs_addf(out, "stranger%u", draw(w, 3));
+		else
+			strs_addf(out, "q-dy-%c-%u", 'a' + draw(w, draw(w, 3) ? 2 : N_RES), 1 + draw(w, N_NODES));
+	}
+}
+
+static void random_create(struct random_world *w, unsigned seed)
+{
+	static const enum scaling_strategy strategies[] = { AON, AON, GREEDY, BEST };
+	static const char *const codes[] = { "UnauthorizedOperation", "Unsupported", "InternalError" };
+	unsigned n_jobs;
+
+	*w = (struct random_world){ .seed = seed, .gen = make_gen(N_NODES) };
+	n_jobs = draw(w, 7);
+	for (unsigned i = 0; i < n_jobs; i++) {
+		struct resume_job *j = resume_request_add_job(&w->request);
+
+		j->id = i + 1;
+		j->priority = (int64_t)draw(w, 4) - 1;
+		random_nodes(w, &j->nodes);
+		for (size_t k = 0; k < j->nodes.n; k++)
+			strs_add(&w->request.nodes, j->nodes.v[k]);
+	}
+	if (!draw(w, 2))
+		random_nodes(w, &w->request.nodes);
+	for (size_t i = 0; i < w->request.nodes.n; i++)
+		if (!draw(w, 12))
+			strs_add(&w->live, w->request.nodes.v[i]);
+	for (size_t i = 0; i < N_RES; i++) {
+		w->left[i] = draw(w, 2) ? draw(w, 8) : 100;
+		w->broken[i] = draw(w, 12) ? NULL : codes[draw(w, 3)];
+	}
+	w->in = (struct resume_input){ .gen = w->gen, .request = &w->request, .live = &w->live,
+				       .strategy = strategies[draw(w, 4)], .batch_max = draw(w, 2) ? 500 : 1 + draw(w, 4) };
+}
+
+static void random_destroy(struct random_world *w)
+{
+	generation_destroy(w->gen);
+	resume_request_clear(&w->request);
+	strs_clear(&w->live);
+	strs_clear(&w->kept);
+	for (size_t i = 0; i < N_RES; i++)
+		strs_clear(&w->made[i]);
+}
+
+/* Mostly as EC2 does; now and then part of what was asked (a fleet), one more, or not tried at all. */
+static void random_answer(struct random_world *w, struct resume_plan *p, const struct resume_step *s)
+{
+	struct cloud c = { .code = draw(w, 2) ? ICE : NULL };
+	struct instances l = { 0 };
+	size_t n = s->nodes->n, got;
+	const char *code;
+
+	if (!draw(w, 25)) {
+		for (size_t i = 0; i < n; i++)
+			strs_add(&w->kept, s->nodes->v[i]);
+		assert_int_equal(resume_plan_leave(p, s->id), 0);
+		return;
+	}
+	if (!draw(w, 25)) {
+		strs_add(&w->kept, s->nodes->v[0]);
+		resume_plan_taken(p, s->nodes->v[0]);
+		n--;
+	}
+	memcpy(c.left, w->left, sizeof(c.left));
+	memcpy(c.broken, w->broken, sizeof(c.broken));
+	got = cloud_give(&c, s, n, &code);
+	memcpy(w->left, c.left, sizeof(c.left));
+	if (got && !draw(w, 10))
+		got -= draw(w, (unsigned)got + 1);
+	else if (got && !draw(w, 25))
+		got++;
+	for (size_t i = 0; i < got; i++) {
+		struct instance *one = instances_add(&l);
+
+		one->id = str_fmt("i-%d", w->n_made++);
+		strs_add(&w->made[s->resource], one->id);
+	}
+	assert_int_equal(resume_plan_answer(p, s->id, &l, code), 0);
+	instances_clear(&l);
+}
+
+static const struct resume_bind *find_bind(const struct resume_result *r, const char *node)
+{
+	for (size_t i = 0; i < r->n_bind; i++)
+		if (!strcmp(r->bind[i].node, node))
+			return &r->bind[i];
+	return NULL;
+}
+
+static const struct resume_fail *find_fail(const struct resume_result *r, const char *node)
+{
+	for (size_t i = 0; i < r->n_fail; i++)
+		if (!strcmp(r->fail[i].node, node))
+			return &r->fail[i];
+	return NULL;
+}
+
+/* Each machine is bound once or returned once, and only to a node of its resource. */
+static const char *check_machines(const struct random_world *w, const struct resume_result *r)
+{
+	size_t made = 0;
+
+	for (size_t k = 0; k < N_RES; k++) {
+		for (size_t i = 0; i < w->made[k].n; i++, made++) {
+			int times = 0;
+
+			for (size_t b = 0; b < r->n_bind; b++) {
+				if (strcmp(r->bind[b].instance, w->made[k].v[i]))
+					continue;
+				times++;
+				if (r->bind[b].node[5] != (char)('a' + k))
+					return "a machine of another resource";
+			}
+			for (size_t b = 0; b < r->n_surplus; b++)
+				times += !strcmp(r->surplus[b], w->made[k].v[i]);
+			if (times != 1)
+				return times ? "a machine used twice" : "a machine lost";
+		}
+	}
+	return made == r->n_bind + r->n_surplus ? NULL : "a machine from nowhere";
+}
+
+/* Each node asked for has exactly one fate. */
+static const char *check_nodes(const struct random_world *w, const struct resume_result *r)
+{
+	const struct strs *all = &w->request.nodes;
+
+	for (size_t i = 0; i < all->n; i++) {
+		bool bound = find_bind(r, all->v[i]), failed = find_fail(r, all->v[i]);
+		bool live = strs_has(&w->live, all->v[i]), kept = strs_has(&w->kept, all->v[i]);
+
+		if (bound && failed)
+			return "a node bound and failed";
+		if (live && (bound || failed))
+			return "a live node was touched";
+		if (!bound && !failed && !live && !kept)
+			return "a node forgotten";
+	}
+	for (size_t i = 0; i < r->n_bind; i++)
+		if (find_bind(r, r->bind[i].node) != &r->bind[i] || !strs_has(all, r->bind[i].node))
+			return "a node bound twice or never asked for";
+	for (size_t i = 0; i < r->n_fail; i++)
+		if (find_fail(r, r->fail[i].node) != &r->fail[i] || !strs_has(all, r->fail[i].node) || !*r->fail[i].code)
+			return "a node failed twice, never asked for, or without a code";
+	return NULL;
+}
+
+static bool job_failed(const struct resume_job *j, const struct resume_result *r)
+{
+	for (size_t i = 0; i < j->nodes.n; i++)
+		if (find_fail(r, j->nodes.v[i]))
+			return true;
+	return false;
+}
+
+static bool in_served_job(const struct random_world *w, const struct resume_result *r, const char *node)
+{
+	for (size_t k = 0; k < w->request.n_jobs; k++)
+		if (!job_failed(&w->request.jobs[k], r) && strs_has(&w->request.jobs[k].nodes, node))
+			return true;
+	return false;
+}
+
+/* Whole jobs or none, but for nodes that a served job shares. */
+static const char *check_whole(const struct random_world *w, const struct resume_result *r)
+{
+	for (size_t k = 0; k < w->request.n_jobs; k++) {
+		const struct resume_job *j = &w->request.jobs[k];
+
+		if (w->in.strategy == BEST || !job_failed(j, r))
+			continue;
+		for (size_t i = 0; i < j->nodes.n; i++)
+			if (find_bind(r, j->nodes.v[i]) && !in_served_job(w, r, j->nodes.v[i]))
+				return "part of a job";
+	}
+	return NULL;
+}
+
+/* Nothing is returned that a node failed for want of, where partial jobs are allowed. */
+static const char *check_waste(const struct random_world *w, const struct resume_result *r)
+{
+	for (size_t k = 0; w->in.strategy == BEST && k < N_RES; k++) {
+		bool spare = false;
+
+		for (size_t i = 0; i < r->n_surplus; i++)
+			spare = spare || strs_has(&w->made[k], r->surplus[i]);
+		for (size_t i = 0; spare && i < r->n_fail; i++)
+			if (r->fail[i].node[0] == 'q' && r->fail[i].node[5] == (char)('a' + k) &&
+			    (!strcmp(r->fail[i].code, ICE) || !strcmp(r->fail[i].code, LIM)))
+				return "a machine returned that a node lacked";
+	}
+	return NULL;
+}
+
+static void check_random(unsigned seed)
+{
+	struct random_world w;
+	struct resume_step steps[5];
+	const struct resume_result *r;
+	struct resume_plan *p;
+	const char *wrong;
+	size_t n;
+
+	random_create(&w, seed);
+	p = resume_plan_create(&w.in, NULL);
+	assert_non_null(p);
+	while ((n = resume_plan_next(p, steps, 1 + draw(&w, 5))) > 0)
+		for (size_t i = 0; i < n; i++, w.calls++) {
+			if (steps[i].nodes->n > w.in.batch_max || steps[i].min_count > (int)steps[i].nodes->n || w.calls > 200)
+				fail_msg("seed %u: a call of %zu nodes, or too many calls", seed, steps[i].nodes->n);
+			random_answer(&w, p, &steps[i]);
+		}
+	r = resume_plan_result(p, NULL);
+	assert_non_null(r);
+	(void)((wrong = check_machines(&w, r)) || (wrong = check_nodes(&w, r)) || (wrong = check_whole(&w, r)) ||
+	       (wrong = check_waste(&w, r)));
+	if (wrong)
+		fail_msg("seed %u: %s", seed, wrong);
+	resume_plan_destroy(p);
+	random_destroy(&w);
+}
+
+static void test_random(void **state)
+{
+	const char *count = getenv("SE_TEST_SEEDS");
+	int64_t n = 5000;
+
+	(void)state;
+	if (count)
+		assert_int_equal(num_i64(count, 1, 100000000, &n, NULL), 0);
+	for (unsigned seed = 1; seed <= (unsigned)n; seed++)
+		check_random(seed);
+}
+
+/* 10 000 nodes in 1000 jobs, where EC2 gives nothing: the number of calls stays small, whatever the number of jobs. */
+static void test_large(void **state)
+{
+	struct generation *g = make_gen(10000);
+	struct resume_request request = { 0 };
+	struct resume_input in = { .gen = g, .request = &request, .strategy = AON, .batch_max = 500 };
+	struct cloud c = { .code = ICE };
+	const struct resume_result *r;
+	struct resume_plan *p;
+	int calls = 0;
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		struct resume_job *j = resume_request_add_job(&request);
+
+		j->id = i;
+		for (int k = 1; k <= 10; k++) {
+			assert_int_equal(strs_addf(&j->nodes, "q-dy-a-%d", i * 10 + k), 0);
+			assert_int_equal(strs_addf(&request.nodes, "q-dy-a-%d", i * 10 + k), 0);
+		}
+	}
+	p = resume_plan_create(&in, NULL);
+	r = run(p, &c);
+	assert_int_equal(r->n_fail, 10000);
+	for (const char *s = buf_text(&c.log); *s; s++)
+		calls += *s == ' ';
+	assert_int_equal(calls, 20 + 1); /* the union in batches, then one job alone */
+	resume_plan_destroy(p);
+	buf_free(&c.log);
+	resume_request_clear(&request);
+	generation_destroy(g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_worlds), cmocka_unit_test(test_leave),  cmocka_unit_test(test_taken),
+		cmocka_unit_test(test_odd_answers), cmocka_unit_test(test_random), cmocka_unit_test(test_large),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
