@@ -60,7 +60,7 @@ static int new_gres(struct apply_file *f, bool gpus, struct err *e)
 {
 	if (!gpus && !f->old_text)
 		return 0;
-	f->new_text = gpus ? gres_conf_merge(f->old_text) : slurm_conf_unmerge(f->old_text);
+	f->new_text = gpus ? gres_conf_merge(f->old_text) : slurmconf_unmerge(f->old_text);
 	if (!f->new_text)
 		return err_nomem(e);
 	if (!f->new_text[0] && !gpus && f->old_text[0]) {
@@ -87,7 +87,7 @@ static int plan_install(struct apply_job *j, const struct kvs *merged, struct er
 		return err_nomem(e);
 	if (new_gres(&f[2], gpus, e))
 		return -1;
-	f[3].new_text = slurm_conf_merge(&j->site, merged, &j->problems);
+	f[3].new_text = slurmconf_merge(&j->site, merged, &j->problems);
 	if (!f[3].new_text)
 		return err_set(e, "%s cannot take our lines", j->slurm_conf);
 	return 0;
@@ -183,7 +183,7 @@ int apply_step_render(struct apply_job *j, struct buf *note, struct err *e)
 	struct kvs merged = { 0 };
 	int rc = -1;
 
-	if (slurm_files_render(&in, &j->files, &j->n_files, &merged, &j->problems)) {
+	if (slurmfiles_render(&in, &j->files, &j->n_files, &merged, &j->problems)) {
 		err_set(e, "%s and %s do not go together", j->file, j->slurm_conf);
 		goto out;
 	}

@@ -140,7 +140,7 @@ static char *version_of_program(const char *slurmctld, struct err *e)
 		space = strrchr(buf_text(&out), ' ');
 		if (space)
 			version = strndup(space + 1, strcspn(space + 1, " \r\n"));
-		if (!version || slurm_version_number(version) < 0) {
+		if (!version || slurmfiles_version_number(version) < 0) {
 			free(version);
 			version = NULL;
 			err_set(e, "%s -V tells no version (Slurmctld in %s names that program)", slurmctld, SETTINGS_PATH);
@@ -186,7 +186,7 @@ static int fill_slurm(struct apply_job *j, char *version, struct err *e)
 	const struct site_key *name = site_find(&j->site, "ClusterName");
 
 	g->slurm_version = version;
-	j->version = slurm_version_number(version);
+	j->version = slurmfiles_version_number(version);
 	g->slurm_user = site_text(&j->site, "SlurmUser", "root");
 	g->slurmctld_port = site_port(&j->site, "SlurmctldPort", SLURMCTLD_PORT);
 	j->slurmd_port = site_port(&j->site, "SlurmdPort", SLURMD_PORT);

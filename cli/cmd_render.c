@@ -112,7 +112,7 @@ static int write_files(const struct render_args *a, const struct site *site, con
 		rc = write_one(a->out, strrchr(files[i].path, '/') + 1, files[i].text, e);
 	if (rc || !site)
 		return rc;
-	text = slurm_conf_merge(site, merged, p);
+	text = slurmconf_merge(site, merged, p);
 	rc = text ? write_one(a->out, "slurm.conf", text, e) : err_set(e, "%s cannot be merged", a->slurm_conf);
 	free(text);
 	return rc;
@@ -127,7 +127,7 @@ static int render(const struct render_args *a, const struct cluster *c, const st
 	struct slurm_render in = {
 		.cluster = c,
 		.types = types,
-		.version = slurm_version_number(a->version ? a->version : slurmctl_library_version()),
+		.version = slurmfiles_version_number(a->version ? a->version : slurmctl_library_version()),
 		.resume_program = RESUME_PROGRAM,
 		.suspend_program = SUSPEND_PROGRAM,
 		.suspend_timeout_s = session_suspend_timeout(),
@@ -143,7 +143,7 @@ static int render(const struct render_args *a, const struct cluster *c, const st
 			goto out;
 		in.site = &site;
 	}
-	if (slurm_files_render(&in, &files, &n, &merged, p))
+	if (slurmfiles_render(&in, &files, &n, &merged, p))
 		err_set(e, "%s: nothing was written", a->file);
 	else
 		rc = write_files(a, in.site, files, n, &merged, p, e);

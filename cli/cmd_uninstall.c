@@ -93,7 +93,7 @@ static int look_file(struct apply_file *f, const char *slurm_conf, const char *n
 	f->gid = st.st_gid;
 	if (whole)
 		return 0;
-	f->new_text = slurm_conf_unmerge(f->old_text);
+	f->new_text = slurmconf_unmerge(f->old_text);
 	if (!f->new_text)
 		return err_nomem(e);
 	if (!f->new_text[0]) {

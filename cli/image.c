@@ -29,7 +29,7 @@ static int release_index(int version)
 
 int image_release_distance(const char *head, const char *inside)
 {
-	int a = release_index(slurm_version_number(head)), b = release_index(slurm_version_number(inside));
+	int a = release_index(slurmfiles_version_number(head)), b = release_index(slurmfiles_version_number(inside));
 
 	return a < 0 || b < 0 ? -99 : a - b;
 }

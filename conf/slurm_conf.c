@@ -168,7 +168,7 @@ static const char *skip_block(const char *s)
 	return *s ? s + line_len(s) : s;
 }
 
-char *slurm_conf_unmerge(const char *text)
+char *slurmconf_unmerge(const char *text)
 {
 	struct buf out = { 0 };
 	const char *s = text;
@@ -304,9 +304,9 @@ static char *with_block(char *text, const char *include)
 	return buf_take(&b);
 }
 
-char *slurm_conf_merge(const struct site *site, const struct kvs *merged, struct problems *p)
+char *slurmconf_merge(const struct site *site, const struct kvs *merged, struct problems *p)
 {
-	char *text = slurm_conf_unmerge(site->file[0].text);
+	char *text = slurmconf_unmerge(site->file[0].text);
 	bool bad = false;
 
 	if (!text) {
@@ -329,7 +329,7 @@ char *slurm_conf_merge(const struct site *site, const struct kvs *merged, struct
 
 char *gres_conf_merge(const char *text)
 {
-	char *clean = slurm_conf_unmerge(text ? text : "");
+	char *clean = slurmconf_unmerge(text ? text : "");
 
 	return clean ? with_block(clean, SITE_GRES_INCLUDE) : NULL;
 }

@@ -16,9 +16,9 @@ struct problems;
  * in an included file only must have our values there already, else it is a problem with file and line (site_load's view is given for
  * that). Caller frees; NULL if p got an error or there is no memory. */
 struct site;
-char *slurm_conf_merge(const struct site *site, const struct kvs *merged, struct problems *p);
+char *slurmconf_merge(const struct site *site, const struct kvs *merged, struct problems *p);
 /* Without anything of ours. Caller frees; NULL on no memory. */
-char *slurm_conf_unmerge(const char *text);
+char *slurmconf_unmerge(const char *text);
 /* The same for gres.conf: text NULL = there is none yet. "" as the result of unmerge means that the file was ours alone. */
 char *gres_conf_merge(const char *text);
 

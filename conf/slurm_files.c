@@ -48,7 +48,7 @@ static int version_part(const char *s, size_t n, int64_t max, int64_t *out)
 	return num_i64(text, 0, max, out, NULL);
 }
 
-int slurm_version_number(const char *text)
+int slurmfiles_version_number(const char *text)
 {
 	const char *dot = text ? strchr(text, '.') : NULL;
 	int64_t major, minor;
@@ -513,7 +513,7 @@ static int add_file(struct gen_file **files, size_t *n, const char *path, struct
 
 static const char head_line[] = "# Written by slurm-ec2 from cluster.yaml. Do not edit: the next `slurm-ec2 apply` replaces this file.\n";
 
-int slurm_files_render(const struct slurm_render *in, struct gen_file **files, size_t *n, struct kvs *merged, struct problems *p)
+int slurmfiles_render(const struct slurm_render *in, struct gen_file **files, size_t *n, struct kvs *merged, struct problems *p)
 {
 	struct buf b = { 0 }, gres = { 0 };
 	bool gpus = any_gpu(in), default_taken = site_has_default_partition(in->site);

@@ -27,10 +27,10 @@ struct slurm_render {
 /* Append files {path "slurm/...", text} to *files. merged: key -> comma list we need in a line the site has; keys the site does not have stand in
  * slurm-ec2.conf. Collisions and conflicts with the site go to p, each with file and line. -1 if p got an error or there is no memory
  * (p->nomem). */
-int slurm_files_render(const struct slurm_render *in, struct gen_file **files, size_t *n, struct kvs *merged, struct problems *p);
+int slurmfiles_render(const struct slurm_render *in, struct gen_file **files, size_t *n, struct kvs *merged, struct problems *p);
 void gen_files_free(struct gen_file *files, size_t n);
 
 /* "22.05.8" to 2205; -1 if it is no such text. */
-int slurm_version_number(const char *text);
+int slurmfiles_version_number(const char *text);
 
 #endif
