@@ -10,3 +10,21 @@ include tests/unit/conf.mk
 include tests/unit/ec2local.mk
 include tests/unit/computemgtd.mk
 EXTRA_DIST += demo examples tests/run_scenarios tests/lib tests/scenarios
+
+# The table of rooms: who may include whom, headers that stand alone, a pure lib/plan.
+if HAVE_MICROHTTPD
+layers_microhttpd = yes
+else
+layers_microhttpd = no
+endif
+if HAVE_CMOCKA
+layers_cmocka = yes
+else
+layers_cmocka = no
+endif
+AM_TESTS_ENVIRONMENT = \
+	CC='$(CC)'; HAVE_MICROHTTPD=$(layers_microhttpd); HAVE_CMOCKA=$(layers_cmocka); \
+	LAYERS_FLAGS='-I$(top_builddir) $(SLURM_CPPFLAGS) $(AM_CFLAGS) -Werror'; \
+	export CC HAVE_MICROHTTPD HAVE_CMOCKA LAYERS_FLAGS;
+TESTS += tests/layers tests/layers_red
+EXTRA_DIST += tests/layers tests/layers_red
