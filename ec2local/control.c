@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* control.c - /_control: a test or a person on this machine sets faults and looks inside. Not signed, loopback only. */
+#include "ec2local/cloud.h"
+#include "ec2local/http.h"
+#include "lib/base/clock.h"
+#include "lib/base/err.h"
+#include "lib/base/jview.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Set one thing. -1 with e = refused. */
+typedef int setter(struct cloud *cloud, struct json_object *val, struct err *e);
+
+static int whole(struct json_object *val, int64_t min, int64_t *out, struct err *e)
+{
+	if (!json_object_is_type(val, json_type_int) || json_object_get_int64(val) < min)
+		return err_set(e, "must be a whole number from %lld", (long long)min);
+	*out = json_object_get_int64(val);
+	return 0;
+}
+
+static int set_reset(struct cloud *cloud, struct json_object *val, struct err *e)
+{
+	(void)val;
+	(void)e;
+	faults_reset(&cloud->faults);
+	return 0;
+}
+
+static int set_reset_calls(struct cloud *cloud, struct json_object *val, struct err *e)
+{
+	(void)val;
+	(void)e;
+	for (size_t i = 0; i < cloud->faults.n_actions; i++)
+		cloud->faults.actions[i]->calls = 0;
+	return 0;
+}
+
+static int set_capacity_one(struct cloud *cloud, struct json_object *o, struct err *e)
+{
+	const char *type = NULL, *zone = NULL, *code = NULL;
+	int64_t left = -1;
+
+	if (!json_object_is_type(o, json_type_object))
+		return err_set(e, "must be an object");
+	if (jview_str(o, "type", &type, e) < 0 || jview_str(o, "zone", &zone, e) < 0 || jview_str(o, "code", &code, e) < 0 ||
+	    jview_i64(o, "left", &left, e) < 0)
+		return -1;
+	if (left < 0)
+		return err_set(e, "needs \"left\", a whole number from 0");
+	return faults_set_capacity(&cloud->faults, type ? type : "*", zone ? zone : "*", left, code) < 0 ? err_nomem(e) : 0;
+}
+
+/* An object, or a list of them. */
+static int each_object(struct cloud *cloud, struct json_object *val, setter *one, struct err *e)
+{
+	if (!json_object_is_type(val, json_type_array))
+		return one(cloud, val, e);
+	for (size_t i = 0; i < json_object_array_length(val); i++) {
+		if (one(cloud, json_object_array_get_idx(val, i), e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int set_capacity(struct cloud *cloud, struct json_object *val, struct err *e)
+{
+	return each_object(cloud, val, set_capacity_one, e);
+}
+
+static int set_error_one(struct cloud *cloud, struct json_object *o, struct err *e)
+{
+	const char *action = NULL, *code = NULL, *message = NULL;
+	int64_t count = 1, status = 500;
+	struct action_state *s;
+
+	if (!json_object_is_type(o, json_type_object))
+		return err_set(e, "must be an object");
+	if (jview_str(o, "action", &action, e) < 0 || jview_str(o, "code", &code, e) < 0 || jview_str(o, "message", &message, e) < 0 ||
+	    jview_i64(o, "count", &count, e) < 0 || jview_i64(o, "status", &status, e) < 0)
+		return -1;
+	if (!action || status < 400 || status > 599 || count < 0)
+		return err_set(e, "needs \"action\"; \"status\" is 400 to 599");
+	s = faults_action(&cloud->faults, action);
+	if (!s)
+		return err_nomem(e);
+	free(s->code);
+	free(s->message);
+	s->code = str_dup(code);
+	s->message = str_dup(message);
+	s->errors = count;
+	s->status = (int)status;
+	return 0;
+}
+
+static int set_error(struct cloud *cloud, struct json_object *val, struct err *e)
+{
+	return each_object(cloud, val, set_error_one, e);
+}
+
+static int set_throttle(struct cloud *cloud, struct json_object *val, struct err *e)
+{
+	if (!json_object_is_type(val, json_type_object))
+		return err_set(e, "must be an object of action: number of calls");
+	json_object_object_foreach(val, action, n)
+	{
+		struct action_state *s = faults_action(&cloud->faults, action);
+
+		if (!s)
+			return err_nomem(e);
+		if (whole(n, 0, &s->throttle, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int set_api_delay(struct cloud *cloud, struct json_object *val, struct err *e)
+{
+	if (!json_object_is_type(val, json_type_object))
+		return err_set(e, "must be an object of action: milliseconds");
+	json_object_object_foreach(val, action, n)
+	{
+		struct action_state *s = faults_action(&cloud->faults, action);
+
+		if (!s)
+			return err_nomem(e);
+		if (whole(n, 0, &s->delay_ms, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int set_rate(struct cloud *cloud, struct json_object *val, struct err *e)
+{
+	if (!json_object_is_type(val, json_type_object))
+		return err_set(e, "must be an object of action: {\"bucket\": N, \"refill\": N}");
+	json_object_object_foreach(val, action, o)
+	{
+		struct action_state *s = faults_action(&cloud->faults, action);
+		struct json_object *bucket = NULL, *refill = NULL;
+
+		if (!s)
+			return err_nomem(e);
+		if (!json_object_is_type(o, json_type_object) || !json_object_object_get_ex(o, "bucket", &bucket) ||
+		    !json_object_object_get_ex(o, "refill", &refill))
+			return err_set(e, "%s needs \"bucket\" and \"refill\"", action);
+		s->bucket = s->tokens = json_object_get_double(bucket);
+		s->refill_per_s = json_object_get_double(refill);
+		s->bucket_at_ms = clock_mono_ms();
+	}
+	return 0;
+}
+
+static int set_delay_running(struct cloud *cloud, struct json_object *val, struct err *e)
+{
+	return whole(val, 0, &cloud->instances.delay_running_ms, e);
+}
+
+static int set_delay_terminated(struct cloud *cloud, struct json_object *val, struct err *e)
+{
+	return whole(val, 0, &cloud->instances.delay_terminated_ms, e);
+}
+
+static int set_hide_ip(struct cloud *cloud, struct json_object *val, struct err *e)
+{
+	return whole(val, 0, &cloud->faults.hide_ip, e);
+}
+
+static int set_lost_answer(struct cloud *cloud, struct json_object *val, struct err *e)
+{
+	return whole(val, 0, &cloud->faults.lost_answers, e);
+}
+
+static int set_unseen(struct cloud *cloud, struct json_object *val, struct err *e)
+{
+	return whole(val, 0, &cloud->faults.unseen_ms, e);
+}
+
+static int set_quota(struct cloud *cloud, struct json_object *val, struct err *e)
+{
+	return whole(val, -1, &cloud->faults.quota_vcpus, e);
+}
+
+static struct instance *instance_of(struct cloud *cloud, const char *id, struct err *e)
+{
+	struct instance *i = id ? instances_find(&cloud->instances, id) : NULL;
+
+	if (!i)
+		err_set(e, "there is no instance %s", id ? id : "null");
+	return i;
+}
+
+static int set_terminate(struct cloud *cloud, struct json_object *val, struct err *e)
+{
+	if (!json_object_is_type(val, json_type_array))
+		return err_set(e, "must be a list of instance ids");
+	for (size_t k = 0; k < json_object_array_length(val); k++) {
+		struct instance *i = instance_of(cloud, json_object_get_string(json_object_array_get_idx(val, k)), e);
+
+		if (!i)
+			return -1;
+		if (i->launch->spot)
+			instances_terminate(cloud, i, clock_wall_ms(), "Server.SpotInstanceTermination",
+					    "Server.SpotInstanceTermination: Spot instance termination");
+		else
+			instances_terminate(cloud, i, clock_wall_ms(), "Client.UserInitiatedShutdown",
+					    "Client.UserInitiatedShutdown: User initiated shutdown");
+	}
+	return 0;
+}
+
+static int replace(char **slot, const char *text, struct err *e)
+{
+	char *fresh = str_dup(text);
+
+	if (text && !fresh)
+		return err_nomem(e);
+	free(*slot);
+	*slot = fresh;
+	return 0;
+}
+
+static int set_status(struct cloud *cloud, struct json_object *val, struct err *e)
+{
+	if (!json_object_is_type(val, json_type_object))
+		return err_set(e, "must be an object of id: {\"instance\": ..., \"system\": ...}");
+	json_object_object_foreach(val, id, o)
+	{
+		struct instance *i = instance_of(cloud, id, e);
+		const char *of_instance = NULL, *of_system = NULL;
+
+		if (!i || !json_object_is_type(o, json_type_object))
+			return i ? err_set(e, "%s: must be an object", id) : -1;
+		if (jview_str(o, "instance", &of_instance, e) < 0 || jview_str(o, "system", &of_system, e) < 0 ||
+		    replace(&i->instance_status, of_instance, e) < 0 || replace(&i->system_status, of_system, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int set_event(struct cloud *cloud, struct json_object *val, struct err *e)
+{
+	if (!json_object_is_type(val, json_type_object))
+		return err_set(e, "must be an object of id: {\"code\": ..., \"in_s\": ...}");
+	json_object_object_foreach(val, id, o)
+	{
+		struct instance *i = instance_of(cloud, id, e);
+		const char *code = NULL;
+		int64_t in_s = 3600;
+
+		if (!i || !json_object_is_type(o, json_type_object))
+			return i ? err_set(e, "%s: must be an object", id) : -1;
+		if (jview_str(o, "code", &code, e) < 0 || jview_i64(o, "in_s", &in_s, e) < 0 || replace(&i->event.code, code, e) < 0)
+			return -1;
+		i->event.not_before_ms = clock_wall_ms() + in_s * 1000;
+	}
+	return 0;
+}
+
+static int set_spot_notice(struct cloud *cloud, struct json_object *val, struct err *e)
+{
+	if (!json_object_is_type(val, json_type_object))
+		return err_set(e, "must be an object of id: seconds");
+	json_object_object_foreach(val, id, n)
+	{
+		struct instance *i = instance_of(cloud, id, e);
+		int64_t in_s = 0;
+
+		if (!i || whole(n, 0, &in_s, e) < 0)
+			return -1;
+		i->spot_action_ms = clock_wall_ms() + in_s * 1000;
+	}
+	return 0;
+}
+
+static const struct {
+	const char *key;
+	setter *set;
+} setters[] = {
+	{"reset", set_reset}, /* first, so that it can come with new faults */
+	{"reset_calls", set_reset_calls},
+	{"capacity", set_capacity},
+	{"error", set_error},
+	{"throttle", set_throttle},
+	{"rate", set_rate},
+	{"api_delay_ms", set_api_delay},
+	{"delay_running_ms", set_delay_running},
+	{"delay_terminated_ms", set_delay_terminated},
+	{"hide_ip", set_hide_ip},
+	{"lost_answer", set_lost_answer},
+	{"eventual_consistency_ms", set_unseen},
+	{"quota_vcpus", set_quota},
+	{"terminate", set_terminate},
+	{"status", set_status},
+	{"event", set_event},
+	{"spot_notice", set_spot_notice},
+};
+
+#define N_SETTERS (sizeof(setters) / sizeof(*setters))
+
+static int check_keys(struct json_object *o, struct err *e)
+{
+	if (!json_object_is_type(o, json_type_object))
+		return err_set(e, "the body must be a JSON object");
+	json_object_object_foreach(o, key, val)
+	{
+		size_t i = 0;
+
+		(void)val;
+		while (i < N_SETTERS && !str_eq(setters[i].key, key))
+			i++;
+		if (i == N_SETTERS)
+			return err_set(e, "there is no control \"%s\"", key);
+	}
+	return 0;
+}
+
+static int apply(struct cloud *cloud, const struct http_request *rq, struct err *e)
+{
+	struct json_object *o = jview_parse(buf_text(&rq->body), rq->body.n, "body", e), *val;
+	int rc = o ? check_keys(o, e) : -1;
+
+	for (size_t i = 0; rc == 0 && i < N_SETTERS; i++) {
+		if (!json_object_object_get_ex(o, setters[i].key, &val))
+			continue;
+		rc = setters[i].set(cloud, val, e);
+		if (rc < 0)
+			err_prefix(e, "%s", setters[i].key);
+	}
+	json_object_put(o);
+	return rc;
+}
+
+static struct json_object *instance_json(const struct cloud *cloud, const struct instance *i)
+{
+	struct json_object *o = json_object_new_object(), *tags = json_object_new_object();
+
+	for (size_t k = 0; tags && k < i->tags.key.n; k++)
+		jview_put_str(tags, i->tags.key.v[k], i->tags.val.v[k]);
+	if (!o || !tags || jview_put_str(o, "id", i->id) < 0 || jview_put_str(o, "type", i->launch->type->name) < 0 ||
+	    jview_put_str(o, "state", instance_state_name(i->state)) < 0 ||
+	    jview_put_str(o, "reason", i->reason_code) < 0 || jview_put_str(o, "ip", i->ip ? i->ip_key : NULL) < 0 ||
+	    jview_put_str(o, "subnet", i->launch->subnet->id) < 0 || jview_put_str(o, "zone", i->launch->subnet->zone) < 0 ||
+	    jview_put_str(o, "client_token", i->launch->client_token) < 0 || jview_put_i64(o, "launched_ms", i->launched_ms) < 0 ||
+	    jview_put_i64(o, "pid", i->pid) < 0 || jview_put_bool(o, "head", i->head) < 0 ||
+	    jview_put_str(o, "placement_group", i->launch->placement) < 0) {
+		json_object_put(tags);
+		json_object_put(o);
+		return NULL;
+	}
+	(void)cloud;
+	jview_put_obj(o, "tags", tags);
+	return o;
+}
+
+static struct json_object *instances_json(const struct cloud *cloud)
+{
+	struct json_object *l = json_object_new_array();
+
+	for (size_t i = 0; l && i < cloud->instances.n; i++) {
+		struct json_object *o = cloud->instances.v[i]->gone ? NULL : instance_json(cloud, cloud->instances.v[i]);
+
+		if (o)
+			json_object_array_add(l, o);
+	}
+	return l;
+}
+
+static struct json_object *calls_json(const struct cloud *cloud)
+{
+	struct json_object *o = json_object_new_object();
+
+	for (size_t i = 0; o && i < cloud->faults.n_actions; i++)
+		jview_put_i64(o, cloud->faults.actions[i]->name, (int64_t)cloud->faults.actions[i]->calls);
+	return o;
+}
+
+static void answer_json(struct http_answer *a, struct json_object *o)
+{
+	a->status = o ? 200 : 500;
+	buf_str(&a->body, o ? json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE) : "{}");
+	buf_char(&a->body, '\n');
+	json_object_put(o);
+}
+
+static void answer_error(struct http_answer *a, int status, const char *text)
+{
+	struct json_object *o = json_object_new_object();
+
+	if (o)
+		jview_put_str(o, "error", text);
+	answer_json(a, o);
+	a->status = status;
+}
+
+void control_answer(struct cloud *cloud, const struct http_request *rq, struct http_answer *a)
+{
+	bool get = str_eq(rq->method, "GET");
+	struct err e = {""};
+
+	a->type = "application/json";
+	if (!http_local(rq))
+		answer_error(a, 403, "the control endpoint answers this machine only");
+	else if (get && str_eq(rq->path, "/_control/instances"))
+		answer_json(a, instances_json(cloud));
+	else if (get && str_eq(rq->path, "/_control/calls"))
+		answer_json(a, calls_json(cloud));
+	else if (!str_eq(rq->method, "POST") || !str_eq(rq->path, "/_control"))
+		answer_error(a, 404, "POST /_control, GET /_control/instances and GET /_control/calls are answered here");
+	else if (apply(cloud, rq, &e) < 0)
+		answer_error(a, 400, e.text);
+	else
+		answer_json(a, json_object_new_object());
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* faults.c - what was asked for, kept until it is used up or reset. Decides nothing: api.c, run.c and describe.c ask. */
+#include "ec2local/faults.h"
+#include "ec2local/policy.h"
+#include "lib/base/str.h"
+
+#include <stdlib.h>
+
+struct action_state *faults_action(struct faults *f, const char *name)
+{
+	struct action_state *a = index_get(&f->by_name, name);
+
+	if (a)
+		return a;
+	a = calloc(1, sizeof(*a));
+	if (!a)
+		return NULL;
+	a->name = str_dup(name);
+	if (!a->name || mem_grow(&f->actions, &f->cap_actions, f->n_actions + 1, sizeof(struct action_state *)) < 0 ||
+	    index_put(&f->by_name, a->name, a) < 0) {
+		free(a->name);
+		free(a);
+		return NULL;
+	}
+	f->actions[f->n_actions++] = a;
+	return a;
+}
+
+static void set_text(char **slot, char *fresh)
+{
+	free(*slot);
+	*slot = fresh;
+}
+
+int faults_set_capacity(struct faults *f, const char *type, const char *zone, int64_t left, const char *code)
+{
+	struct capacity fresh = {str_dup(type), str_dup(zone), left, str_dup(code)};
+
+	if (!fresh.type || !fresh.zone || (code && !fresh.code))
+		goto error;
+	for (size_t i = 0; i < f->n_capacity; i++) {
+		struct capacity *c = &f->capacity[i];
+
+		if (!str_eq(c->type, type) || !str_eq(c->zone, zone))
+			continue;
+		c->left = left;
+		set_text(&c->code, fresh.code);
+		free(fresh.type);
+		free(fresh.zone);
+		return 0;
+	}
+	if (mem_grow(&f->capacity, &f->cap_capacity, f->n_capacity + 1, sizeof(*f->capacity)) < 0)
+		goto error;
+	f->capacity[f->n_capacity++] = fresh;
+	return 0;
+error:
+	free(fresh.type);
+	free(fresh.zone);
+	free(fresh.code);
+	return -1;
+}
+
+struct capacity *faults_capacity(struct faults *f, const char *type, const char *zone)
+{
+	for (size_t i = 0; i < f->n_capacity; i++) {
+		if (policy_glob(f->capacity[i].type, type) && policy_glob(f->capacity[i].zone, zone))
+			return &f->capacity[i];
+	}
+	return NULL;
+}
+
+bool action_state_take(struct action_state *a, int64_t now_ms)
+{
+	if (a->bucket <= 0)
+		return true;
+	a->tokens += (double)(now_ms - a->bucket_at_ms) / 1000.0 * a->refill_per_s;
+	a->bucket_at_ms = now_ms;
+	if (a->tokens > a->bucket)
+		a->tokens = a->bucket;
+	if (a->tokens < 1)
+		return false;
+	a->tokens -= 1;
+	return true;
+}
+
+static void capacity_clear(struct faults *f)
+{
+	for (size_t i = 0; i < f->n_capacity; i++) {
+		free(f->capacity[i].type);
+		free(f->capacity[i].zone);
+		free(f->capacity[i].code);
+	}
+	f->n_capacity = 0;
+}
+
+void faults_reset(struct faults *f)
+{
+	capacity_clear(f);
+	for (size_t i = 0; i < f->n_actions; i++) {
+		struct action_state *a = f->actions[i];
+
+		a->throttle = a->errors = a->delay_ms = 0;
+		a->bucket = 0;
+		set_text(&a->code, NULL);
+		set_text(&a->message, NULL);
+	}
+	f->hide_ip = f->lost_answers = f->unseen_ms = 0;
+	f->quota_vcpus = -1;
+}
+
+void faults_free(struct faults *f)
+{
+	faults_reset(f);
+	free(f->capacity);
+	for (size_t i = 0; i < f->n_actions; i++) {
+		free(f->actions[i]->name);
+		free(f->actions[i]);
+	}
+	free(f->actions);
+	index_free(&f->by_name);
+	*f = (struct faults){0};
+}
