@@ -43,9 +43,9 @@ void stamp(struct world *w, const struct nodes *nodes)
 	}
 	snprintf(text, sizeof text, OURS "%lld", (long long) clock_wall_ms() / 1000);
 	u.comment = text;
-	if (u.n == 0 || slurmctl_update_nodes(&u, &e) == 0)
+	if (u.n > 0 && slurmctl_update_nodes(&u, &e) == 0)
 		last_ms = clock_mono_ms();
-	else if (say_again(e.text))
+	else if (u.n > 0 && say_again(e.text))
 		log_warn("heartbeat on nodes: %s", e.text);
 	free(names);
 }

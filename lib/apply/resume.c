@@ -499,11 +499,12 @@ static int run_plan(struct run *r, struct err *e)
 	return finish(r, e);
 }
 
-/* A placeholder address too: slurmctld would go on looking the names up. */
-static int down_all(const struct resume_request *q, const char *why, int64_t deadline, struct err *e)
+/* A placeholder address too: slurmctld would go on looking the names up. By the code clustermgtd knows the reason as ours, and lets the nodes
+ * go back to idle. */
+static int down_all(const struct resume_request *q, const char *code, const char *why, int64_t deadline, struct err *e)
 {
 	const char *const *names = (const char *const *) q->nodes.v;
-	char *reason = str_fmt("slurm-ec2: %s", why);
+	char *reason = str_fmt("(Code:%s)%s", code, why);
 	int rc = reason ? tell_no_machine(names, q->nodes.n, deadline, e) : err_nomem(e);
 
 	if (rc == 0)
@@ -517,7 +518,7 @@ static int refuse(struct world *w, const struct resume_request *q, int64_t deadl
 	struct err e = {""};
 
 	apply_event(w, "resume-refused", NULL, NULL, why->text);
-	if (down_all(q, why->text, deadline, &e) < 0)
+	if (down_all(q, "NotWatched", why->text, deadline, &e) < 0)
 		log_error("%s", e.text);
 	return -1;
 }
@@ -544,5 +545,5 @@ int apply_fail_nodes(const char *conf, const struct resume_request *q, const cha
 {
 	if (slurmctl_open(conf ? conf : "/etc/slurm/slurm.conf", e) < 0)
 		return -1;
-	return down_all(q, why, clock_mono_ms() + AFTER_LIMIT_MS, e);
+	return down_all(q, "ResumeFailed", why, clock_mono_ms() + AFTER_LIMIT_MS, e);
 }
