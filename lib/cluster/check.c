@@ -82,7 +82,7 @@ static void check_counts(const struct spot *s)
 	if (s->q->capacity == CAPACITY_BLOCK && (r->min_count != r->max_count || r->max_count == 0))
 		say(s, PROBLEM_ERROR, first_of(r->max_count_at, r->at), "MaxCount",
 		    "a capacity block needs MinCount and MaxCount to be equal; they are %d and %d", r->min_count, r->max_count);
-	wait = (r->max_count - EC2_BURST) / EC2_PER_SECOND;
+	wait = (r->max_count - EC2_BURST + EC2_PER_SECOND - 1) / EC2_PER_SECOND;
 	if (r->max_count > EC2_BURST && wait > s->c->resume_timeout_s)
 		say(s, PROBLEM_WARNING, first_of(r->max_count_at, r->at), "MaxCount",
 		    "EC2 starts %d instances at once and then %d a second, so %d nodes need %lld s, but a node may take only %lld s "
@@ -102,12 +102,14 @@ static void check_types(const struct spot *s)
 		not_launched(s, r->at, "InstanceType", "a compute resource that takes its type from a capacity reservation");
 	if (r->flexible && reservation_id(s))
 		say(s, PROBLEM_ERROR, r->instances_at, "Instances", "cannot be used with CapacityReservationId; give InstanceType");
-	if (r->flexible && r->instance_types.n > 1)
+	if (!r->type_at.line && r->instance_types.n > 1)
 		not_launched(s, r->instances_at, "Instances", "a compute resource with several instance types");
 }
 
 static void check_spot(const struct spot *s)
 {
+	if (place_refused(s->r->spot_price_at))
+		return;
 	if (s->r->spot_price_at.line && s->q->capacity != CAPACITY_SPOT && !place_refused(s->q->capacity_at))
 		say(s, PROBLEM_WARNING, s->r->spot_price_at, "SpotPrice", "has no effect: the queue's CapacityType is %s, not SPOT",
 		    capacity_type_text(s->q->capacity));

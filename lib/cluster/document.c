@@ -15,6 +15,7 @@
 enum {
 	MAX_DEPTH = 32,         /* the deepest known key is at 9 */
 	MAX_MERGE_DEPTH = 8,    /* a merged map that merges another one ...: ends a cycle of aliases too */
+	MAX_PROBLEMS = 1000,    /* nobody reads more; a small file of aliases could make millions */
 	VISIT_BUDGET = 1000000, /* more nodes than a file of the greatest size can hold without aliases */
 };
 
@@ -57,6 +58,19 @@ char *path_text(const struct path *at)
 	return text;
 }
 
+void document_report(struct document *d, enum problem_level level, struct place where, const char *key, const char *text)
+{
+	if (d->stopped)
+		return;
+	if (++d->said <= MAX_PROBLEMS) {
+		problems_add(d->p, level, d->file, where.line, where.column, key, "%s", text);
+		return;
+	}
+	problems_add(d->p, PROBLEM_ERROR, d->file, where.line, where.column, NULL,
+		     "more than %d problems; the rest of the file is not judged", MAX_PROBLEMS);
+	d->stopped = true;
+}
+
 void document_problem(struct document *d, enum problem_level level, struct place where, const struct path *at, const char *fmt, ...)
 {
 	struct buf b = {0};
@@ -69,7 +83,7 @@ void document_problem(struct document *d, enum problem_level level, struct place
 	if (buf_failed(&b) || (at && !key))
 		d->p->nomem = true;
 	else
-		problems_add(d->p, level, d->file, where.line, where.column, key, "%s", buf_text(&b));
+		document_report(d, level, where, key, buf_text(&b));
 	buf_free(&b);
 	free(key);
 }
@@ -226,11 +240,13 @@ static const yaml_node_t *visit(struct document *d, int number)
 {
 	const yaml_node_t *n = yaml_document_get_node(&d->yaml, number);
 
+	if (d->stopped)
+		return NULL;
 	if (d->budget > 0) {
 		d->budget--;
 		return n;
 	}
-	if (!d->stopped && n)
+	if (n)
 		document_problem(d, PROBLEM_ERROR, document_place(n), NULL,
 				 "aliases multiply the values beyond %d; write fewer of them", VISIT_BUDGET);
 	d->stopped = true;

@@ -20,7 +20,8 @@ struct document {
 	const char *file;   /* for messages; borrowed */
 	struct problems *p; /* borrowed */
 	size_t budget;      /* nodes that may still be visited: an alias can make few bytes mean many values */
-	bool stopped;       /* the budget is used up and that was said */
+	size_t said;        /* problems so far */
+	bool stopped;       /* budget or problems are used up and that was said: nothing more is visited or said */
 };
 
 /* Where we are, for the dotted key of a message; lives on the callers' stacks. */
@@ -61,6 +62,8 @@ const char *document_text(const yaml_node_t *n); /* of a scalar */
 /* Add a problem at a place, with the key path -> at [-> name]. */
 void document_problem(struct document *d, enum problem_level level, struct place where, const struct path *at, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
+/* The same with the key as text, NULL = none. */
+void document_report(struct document *d, enum problem_level level, struct place where, const char *key, const char *text);
 /* Dotted text of a path; caller frees; NULL on no memory or at the top. */
 char *path_text(const struct path *at);
 

@@ -9,6 +9,7 @@
 #include "lib/cluster/document.h"
 #include "lib/cluster/scalar.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +36,11 @@ static void set_place(void *base, size_t at, struct place where)
 {
 	if (base && at)
 		memcpy((char *)base + at - 1, &where, sizeof(where));
+}
+
+static void set_refused(void *base, const struct key *k, const yaml_node_t *val)
+{
+	set_place(base, k->at, (struct place){document_place(val).line, 0});
 }
 
 static void nomem(struct reader *r)
@@ -85,7 +91,7 @@ static void unknown_key(struct reader *r, const struct section *s, const yaml_no
 
 	document_show(name, shown);
 	if (owner)
-		document_problem(&r->sr.doc, PROBLEM_ERROR, document_place(node), at, "unknown key %s; it belongs into %s", shown, owner);
+		document_problem(&r->sr.doc, PROBLEM_ERROR, document_place(node), at, "unknown key %s; it belongs under %s", shown, owner);
 	else if (near)
 		document_problem(&r->sr.doc, PROBLEM_ERROR, document_place(node), at, "unknown key %s; did you mean \"%s\"?", shown, near);
 	else
@@ -112,30 +118,28 @@ static void remember_later(struct reader *r, const struct key *k, const yaml_nod
 		nomem(r);
 }
 
-static void say_later(struct reader *r)
+static void say_later_key(struct document *d, const struct later *l)
 {
-	struct document *d = &r->sr.doc;
+	static const char text[] = "known, but slurm-ec2 does not act on it yet";
+	const char *note = l->key->note;
+	char places[40] = "", *all;
 
-	for (size_t i = 0; i < r->n_later; i++) {
-		const struct later *l = &r->later[i];
-		const char *note = l->key->note;
-
-		if (l->times > 1)
-			problems_add(d->p, PROBLEM_WARNING, d->file, l->at.line, l->at.column, l->path,
-				     "known, but slurm-ec2 does not act on it yet (%zu places)%s%s", l->times, note ? "; " : "",
-				     note ? note : "");
-		else
-			problems_add(d->p, PROBLEM_WARNING, d->file, l->at.line, l->at.column, l->path,
-				     "known, but slurm-ec2 does not act on it yet%s%s", note ? "; " : "", note ? note : "");
-	}
+	if (l->times > 1)
+		snprintf(places, sizeof(places), " (%zu places)", l->times);
+	all = str_fmt("%s%s%s%s", text, places, note ? "; " : "", note ? note : "");
+	if (all)
+		document_report(d, PROBLEM_WARNING, l->at, l->path, all);
+	else
+		d->p->nomem = true;
+	free(all);
 }
 
 static bool expect(struct reader *r, const yaml_node_t *val, const struct path *at, yaml_node_type_t type, const char *what)
 {
 	if (val->type == type)
 		return true;
-	document_problem(&r->sr.doc, PROBLEM_ERROR, document_place(val), at, "%s is expected here, this is %s", what,
-			 document_kind(val));
+	document_problem(&r->sr.doc, PROBLEM_ERROR, document_place(val), at, "%s is expected here, this is %s%s", what,
+			 document_kind(val), type == YAML_SEQUENCE_NODE ? "; write [A, B] or lines that begin with \"- \"" : "");
 	return false;
 }
 
@@ -279,9 +283,8 @@ static void read_value(struct reader *r, const struct key *k, const yaml_node_t 
 		read_list(r, k, val, at, base, quiet);
 	} else if (k->kind == KEY_MAP || k->kind == KEY_FREE) {
 		read_section(r, k, val, at, base, quiet);
-	} else if (expect(r, val, at, YAML_SCALAR_NODE, "one value")) {
-		if (scalar_read(&r->sr, k, val, at, base) < 0)
-			set_place(base, k->at, (struct place){document_place(val).line, 0});
+	} else if (!expect(r, val, at, YAML_SCALAR_NODE, "one value") || scalar_read(&r->sr, k, val, at, base) < 0) {
+		set_refused(base, k, val);
 	}
 }
 
@@ -297,6 +300,7 @@ static void read_key(struct reader *r, const struct key *k, const struct pair *p
 	}
 	if (document_is_null(pair->val)) {
 		document_problem(d, PROBLEM_ERROR, document_place(pair->key), &at, "has no value; give one or leave the key out");
+		set_refused(base, k, pair->val);
 		return;
 	}
 	if ((k->flags & KEY_LATER) && !quiet) {
@@ -364,7 +368,8 @@ void reader_read(const char *file, const char *text, size_t n, const struct sect
 
 	if (document_open(&r.sr.doc, file, text, n, p) == 0) {
 		read_root(&r, s, base, empty_ok);
-		say_later(&r);
+		for (size_t i = 0; i < r.n_later; i++)
+			say_later_key(&r.sr.doc, &r.later[i]);
 	}
 	document_close(&r.sr.doc);
 	for (size_t i = 0; i < r.n_later; i++)

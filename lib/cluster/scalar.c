@@ -311,21 +311,29 @@ static int by_text_then_place(const void *x, const void *y)
 	return a->at.column < b->at.column ? -1 : a->at.column > b->at.column;
 }
 
+static void say_repeated(struct scalar_reader *s, const struct unique *one, const struct unique *first)
+{
+	char shown[SHOWN_MAX];
+	char *text = str_fmt("%s stands in line %d already; each may appear once", document_show(one->text, shown), first->at.line);
+
+	if (text)
+		document_report(&s->doc, PROBLEM_ERROR, one->at, one->path, text);
+	else
+		nomem(s);
+	free(text);
+}
+
 void uniques_judge(struct scalar_reader *s, struct uniques *u)
 {
 	size_t first = 0;
-	char shown[SHOWN_MAX];
 
 	if (u->n > 1)
 		qsort(u->v, u->n, sizeof(*u->v), by_text_then_place);
 	for (size_t i = 1; i < u->n; i++) {
-		if (strcmp(u->v[i].text, u->v[first].text) != 0) {
+		if (strcmp(u->v[i].text, u->v[first].text) == 0)
+			say_repeated(s, &u->v[i], &u->v[first]);
+		else
 			first = i;
-			continue;
-		}
-		problems_add(s->doc.p, PROBLEM_ERROR, s->doc.file, u->v[i].at.line, u->v[i].at.column, u->v[i].path,
-			     "%s stands in line %d already; each may appear once", document_show(u->v[i].text, shown),
-			     u->v[first].at.line);
 	}
 	for (size_t i = 0; i < u->n; i++) {
 		free(u->v[i].text);
