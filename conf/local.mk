@@ -36,3 +36,6 @@ install-data-local:
 		chown "$(SLURM_USER):" "$(DESTDIR)$(pkgstatedir)" "$(DESTDIR)$(pkglogdir)"; fi
 uninstall-local:
 	-rmdir "$(DESTDIR)$(pkgsysconfdir)" "$(DESTDIR)$(pkgstatedir)" "$(DESTDIR)$(pkglogdir)" 2>/dev/null
+
+examplesdir = $(pkgdatadir)/examples
+dist_examples_DATA = examples/quickstart.yaml examples/workshop.yaml examples/settings.yaml examples/hellojob.sh

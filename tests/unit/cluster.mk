@@ -20,7 +20,7 @@ EXTRA_DIST += tests/data/cluster/by-memory.yaml tests/data/cluster/by-memory.exp
 	tests/data/cluster/static-mpi.yaml tests/data/cluster/static-mpi.expect \
 	tests/data/cluster/template.yaml tests/data/cluster/template.expect \
 	tests/data/cluster/two-types.yaml tests/data/cluster/two-types.expect \
-	tests/data/cluster/quickstart.expect tests/data/cluster/workshop.expect
+	tests/data/cluster/quickstart.yaml tests/data/cluster/quickstart.expect tests/data/cluster/workshop.expect
 
 # the command line, by its built program
 TESTS += tests/cli/slurm-ec2.test

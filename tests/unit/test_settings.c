@@ -198,7 +198,7 @@ static char *uncomment(const char *text)
 static void example_file(void **state)
 {
 	char *want = print_to_text(print_example, NULL);
-	char *have = read_source("conf/examples/settings.yaml");
+	char *have = read_source("examples/settings.yaml");
 	char *plain = uncomment(have);
 	struct settings *s = parse(plain);
 
