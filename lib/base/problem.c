@@ -84,7 +84,9 @@ void problems_print(const struct problems *p, FILE *out)
 		if (one->file)
 			fprintf(out, "%s:", one->file);
 		if (one->file && one->line > 0)
-			fprintf(out, "%d:%d:", one->line, one->column);
+			fprintf(out, "%d:", one->line);
+		if (one->file && one->line > 0 && one->column > 0)
+			fprintf(out, "%d:", one->column);
 		fprintf(out, "%s%s: ", one->file ? " " : "", level_text(one->level));
 		if (one->key)
 			fprintf(out, "%s: ", one->key);
@@ -101,7 +103,7 @@ static struct json_object *one_json(const struct problem *p)
 	if (!o)
 		return NULL;
 	if (jview_put_str(o, "level", level_text(p->level)) || jview_put_str(o, "file", p->file) ||
-	    (p->line > 0 && (jview_put_i64(o, "line", p->line) || jview_put_i64(o, "column", p->column))) ||
+	    (p->line > 0 && jview_put_i64(o, "line", p->line)) || (p->column > 0 && jview_put_i64(o, "column", p->column)) ||
 	    jview_put_str(o, "key", p->key) || jview_put_str(o, "message", p->text)) {
 		json_object_put(o);
 		return NULL;

@@ -14,7 +14,7 @@ struct problem {
 	enum problem_level level;
 	char *file;   /* NULL if it has no place */
 	int line;     /* from 1; 0 = unknown */
-	int column;   /* from 1 */
+	int column;   /* from 1; 0 = unknown */
 	char *key;    /* dotted path such as Scheduling.SlurmQueues[queue1].Name, or NULL */
 	char *text;   /* what is wrong and what would be right */
 	size_t order; /* how many were added before it: keeps the sort stable */

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_hardware.c - instance facts to NodeName figures, and to network interfaces. */
+#include "conf/hardware.h"
+#include "conf/interfaces.h"
+
+#include "conf/facts.h"
+#include "lib/base/err.h"
+#include "tests/unit/test.h"
+
+static struct itypes types;
+
+static int setup(void **state)
+{
+	(void)state;
+	return facts_read(TEST_DATA "/types.json", &types, NULL);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	itypes_clear(&types);
+	return 0;
+}
+
+static int resolve(const char *const *names, bool no_smt, int64_t memory, struct hardware *h, struct err *e)
+{
+	struct compute_resource r = { .disable_smt = no_smt, .schedulable_memory_mib = memory };
+	int rc;
+
+	for (; *names; names++)
+		assert_int_equal(strs_add(&r.instance_types, *names), 0);
+	rc = hardware_resolve(&r, &types, h, e);
+	strs_clear(&r.instance_types);
+	return rc;
+}
+
+static void test_table(void **state)
+{
+	static const struct {
+		const char *types[3];
+		bool no_smt;
+		int64_t memory;
+		int cpus;
+		int64_t real_memory;
+		int gpus;
+		const char *gpu;
+		int cores;
+	} rows[] = {
+		{ { "t2.micro" }, false, 0, 1, 972, 0, "", 0 },
+		{ { "t2.micro" }, true, 0, 1, 972, 0, "", 0 },
+		{ { "c6i.32xlarge" }, false, 0, 128, 249036, 0, "", 0 },
+		{ { "c6i.32xlarge" }, true, 0, 64, 249036, 0, "", 64 },
+		{ { "c6i.32xlarge" }, false, 1000, 128, 1000, 0, "", 0 },
+		{ { "p4d.24xlarge" }, true, 0, 48, 1120665, 8, "a100", 48 },
+		{ { "c5.xlarge", "c5a.xlarge" }, false, 0, 4, 6809, 0, "", 0 },
+		{ { "c5.xlarge", "c5a.xlarge" }, true, 0, 2, 6809, 0, "", 0 },
+		{ { "c6g.xlarge" }, true, 0, 4, 7782, 0, "", 0 },
+		{ { "g4ad.xlarge" }, false, 0, 4, 15564, 0, "", 0 },         /* AMD: no gres/gpu by NVIDIA device files */
+		{ { "g5.xlarge" }, false, 0, 4, 15564, 1, "a10g", 0 },
+		{ { "g5.xlarge", "c5.xlarge" }, false, 0, 4, 7782, 0, "", 0 }, /* not every type has one */
+		{ { "p4d.24xlarge", "g5.xlarge" }, false, 0, 4, 15564, 1, "", 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct hardware h;
+		struct err e = { 0 };
+
+		if (resolve(rows[i].types, rows[i].no_smt, rows[i].memory, &h, &e))
+			fail_msg("row %zu: %s", i, e.text);
+		assert_int_equal(h.cpus, rows[i].cpus);
+		assert_int_equal(h.real_memory_mib, rows[i].real_memory);
+		assert_int_equal(h.gpu_count, rows[i].gpus);
+		assert_string_equal(h.gpu_type, rows[i].gpu);
+		assert_int_equal(h.cores, rows[i].cores);
+	}
+}
+
+static void test_refused(void **state)
+{
+	static const char *const unknown[] = { "c5.xlarge", "x9.huge", NULL }, *const mixed[] = { "c5.xlarge", "c6g.xlarge", NULL },
+				 *const none[] = { NULL };
+	struct hardware h;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(resolve(unknown, false, 0, &h, &e), -1);
+	assert_non_null(strstr(e.text, "x9.huge"));
+	assert_int_equal(resolve(mixed, false, 0, &h, &e), -1);
+	assert_non_null(strstr(e.text, "arm64"));
+	assert_int_equal(resolve(none, false, 0, &h, &e), -1);
+}
+
+/* "card/device type" of each interface, in order. */
+static void layout_text(const struct interfaces *l, char *out, size_t size)
+{
+	size_t n = 0;
+
+	out[0] = 0;
+	for (size_t i = 0; i < l->n; i++)
+		n += (size_t)snprintf(out + n, size - n, "%s%d/%d%s%s", i ? " " : "", l->v[i].card, l->v[i].device, l->v[i].type ? ":" : "",
+				      l->v[i].type ? l->v[i].type : "");
+}
+
+static void test_interfaces(void **state)
+{
+	static const struct {
+		const char *type;
+		bool efa;
+		const char *want;
+	} rows[] = {
+		{ "t2.micro", false, "0/0" },
+		{ "c6i.32xlarge", false, "0/0" },
+		{ "c6i.32xlarge", true, "0/0 0/1:efa-only" },
+		{ "hpc7a.96xlarge", false, "0/0 1/1" },
+		{ "hpc7a.96xlarge", true, "0/0 0/1:efa-only 1/0:efa-only" },
+		{ "p4d.24xlarge", false, "0/0 1/1 2/1 3/1" },
+		{ "p4d.24xlarge", true, "0/0 0/1:efa-only 1/0:efa-only 2/0:efa-only 3/0:efa-only" },
+		{ "p6-b300.48xlarge", true,
+		  "0/0 1/0:efa-only 2/0:efa-only 3/0:efa-only 4/0:efa-only 5/0:efa-only 6/0:efa-only 7/0:efa-only 8/0:efa-only 9/0:efa-only "
+		  "10/0:efa-only 11/0:efa-only 12/0:efa-only 13/0:efa-only 14/0:efa-only 15/0:efa-only 16/0:efa-only" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct interfaces l = { 0 };
+		char text[512];
+
+		assert_int_equal(interfaces_layout(itypes_find(&types, rows[i].type), rows[i].efa, TRI_UNSET, &l), 0);
+		layout_text(&l, text, sizeof(text));
+		assert_string_equal(text, rows[i].want);
+		interfaces_clear(&l);
+	}
+}
+
+/* What the published types do not show: a limit below the number of cards, a card for one interface, GB200's odd cards. */
+static void test_interfaces_odd(void **state)
+{
+	struct network_card narrow[] = { { 0, 1 }, { 1, 1 } }, four[] = { { 0, 4 }, { 1, 4 }, { 2, 4 }, { 3, 4 } };
+	char efa_name[] = "x.limited", one_name[] = "x.narrow", gb_name[] = "p6e-gb200.36xlarge", text[256];
+	struct itype limited = { .name = efa_name, .cards = four, .n_cards = 4, .max_efa = 2 };
+	struct itype one = { .name = one_name, .cards = narrow, .n_cards = 2, .max_efa = 2 };
+	struct itype gb = { .name = gb_name, .cards = four, .n_cards = 4, .max_efa = 4 };
+	struct itype bare = { .name = one_name };
+	const struct {
+		const struct itype *t;
+		bool efa;
+		const char *want;
+	} rows[] = {
+		{ &limited, true, "0/0 0/1:efa-only 1/0:efa-only" }, { &one, true, "0/0:efa 1/0:efa-only" },
+		{ &one, false, "0/0 1/0" },			     { &gb, false, "0/0 2/1" },
+		{ &bare, false, "0/0" },			     { &bare, true, "0/0 0/1:efa-only" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct interfaces l = { 0 };
+
+		assert_int_equal(interfaces_layout(rows[i].t, rows[i].efa, TRI_TRUE, &l), 0);
+		layout_text(&l, text, sizeof(text));
+		assert_string_equal(text, rows[i].want);
+		assert_int_equal(l.v[0].public_ip, TRI_TRUE);
+		if (l.n > 1)
+			assert_int_equal(l.v[1].public_ip, TRI_UNSET);
+		interfaces_clear(&l);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_interfaces),
+		cmocka_unit_test(test_interfaces_odd),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
