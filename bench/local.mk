@@ -1,1 +1,3 @@
-# bench
+# bench: what the programs cost, on this machine, against the local cloud
+noinst_PROGRAMS += %D%/measure
+%C%_measure_SOURCES = %D%/measure.c

@@ -28,12 +28,23 @@
 
 /* ---- sources */
 
-static void source_read(struct world *w, const char *name, bool ok, const struct err *why, bool quiet)
+struct source {
+	const char *name;
+	bool failing;
+};
+
+static struct source slurm_source = {.name = "slurm"}, ec2_source = {.name = "ec2"};
+
+static void source_read(struct world *w, struct source *s, bool ok, const struct err *why, bool quiet)
 {
 	struct err e = {""};
+	const char *name = s->name;
 
-	if (!ok && say_again(why->text))
+	if (!ok && (say_again(why->text) || !s->failing))
 		log_error("%s: %s", name, why->text);
+	if (ok && s->failing)
+		log_info("%s: can be read again", name);
+	s->failing = !ok;
 	if (quiet || !w->store)
 		return;
 	if ((ok ? store_source_ok(w->store, name, clock_wall_ms(), &e)
@@ -46,7 +57,7 @@ static void read_slurm(struct world *w, struct observed *o, bool quiet)
 	struct err e = {""};
 
 	o->slurm = slurmctl_ping(&e) == 0 && slurmctl_nodes(&o->nodes, &e) == 0;
-	source_read(w, "slurm", o->slurm, &e, quiet);
+	source_read(w, &slurm_source, o->slurm, &e, quiet);
 }
 
 static void read_ec2(struct world *w, struct observed *o, int64_t deadline, bool quiet)
@@ -57,7 +68,7 @@ static void read_ec2(struct world *w, struct observed *o, int64_t deadline, bool
 	o->ec2 = o->call && ec2_perform_one(w->aws, o->call, deadline, &e) == 0;
 	if (o->ec2)
 		o->instances = ec2_describe_reply(o->call);
-	source_read(w, "ec2", o->ec2, &e, quiet);
+	source_read(w, &ec2_source, o->ec2, &e, quiet);
 }
 
 /* ---- rows */
