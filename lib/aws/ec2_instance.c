@@ -20,7 +20,6 @@ struct instance_page {
 		int device, card;
 		char *ip, *dns, *subnet;
 	} nic;               /* the interface being read */
-	bool top_groups;     /* the instance itself listed its groups: those of the interfaces are the same again */
 	bool primary_seen;
 };
 
@@ -66,7 +65,7 @@ static int instance_open(void *page)
 {
 	struct instance_page *p = page;
 
-	p->top_groups = p->primary_seen = false;
+	p->primary_seen = false;
 	return instances_add(&p->list) ? 0 : -1;
 }
 
@@ -87,6 +86,7 @@ static int set_launch_time(void *page, const char *text)
 	return 0;
 }
 
+/* The groups of the instance and of all its interfaces, each once. */
 static int add_group(void *page, const char *text)
 {
 	struct instance *i = instance_current(page);
@@ -104,17 +104,6 @@ static int add_group(void *page, const char *text)
 		return -1;
 	v[i->groups.n++] = copy;
 	return 0;
-}
-
-static int add_top_group(void *page, const char *text)
-{
-	((struct instance_page *)page)->top_groups = true;
-	return add_group(page, text);
-}
-
-static int add_nic_group(void *page, const char *text)
-{
-	return ((struct instance_page *)page)->top_groups ? 0 : add_group(page, text);
 }
 
 static int take_tag(void *item, struct page_tag *tag)
@@ -243,7 +232,7 @@ static const struct reply_rule instance_rules[] = {
 	REPLY_RULE_TEXT("stateReason/code", struct instance, state_reason),
 	REPLY_RULE_CALL("launchTime", NULL, set_launch_time),
 	REPLY_RULE_INT("amiLaunchIndex", struct instance, launch_index),
-	REPLY_RULE_CALL("groupSet/item/groupId", NULL, add_top_group),
+	REPLY_RULE_CALL("groupSet/item/groupId", NULL, add_group),
 	PAGE_TAG_RULES(instance),
 	REPLY_RULE_CALL("networkInterfaceSet/item", nic_open, nic_close),
 	REPLY_RULE_CALL("networkInterfaceSet/item/privateIpAddress", NULL, nic_ip),
@@ -251,7 +240,7 @@ static const struct reply_rule instance_rules[] = {
 	REPLY_RULE_CALL("networkInterfaceSet/item/subnetId", NULL, nic_subnet),
 	REPLY_RULE_CALL("networkInterfaceSet/item/attachment/deviceIndex", NULL, nic_device),
 	REPLY_RULE_CALL("networkInterfaceSet/item/attachment/networkCardIndex", NULL, nic_card),
-	REPLY_RULE_CALL("networkInterfaceSet/item/groupSet/item/groupId", NULL, add_nic_group),
+	REPLY_RULE_CALL("networkInterfaceSet/item/groupSet/item/groupId", NULL, add_group),
 };
 
 static const struct reply_reader run_reader = PAGE_READER(instance, "instancesSet/item", instance_rules);

@@ -65,7 +65,7 @@
 	{item, rules, sizeof rules / sizeof *rules, name##_create, name##_current, name##_merge, name##_destroy}
 
 /* A tag being read. Readers whose page has a member `tag` get its rules from PAGE_TAG_CALLS and PAGE_TAG_RULES; take(item, tag) is called
- * for each whole tag. */
+ * for each tag that has a value. */
 struct page_tag {
 	char *key, *value;
 };
@@ -103,7 +103,7 @@ static inline void page_tag_clear(struct page_tag *t)
 		type *p = page;                                                                                                    \
                                                                                                                                    \
 		(void)text;                                                                                                        \
-		return p->tag.key && p->tag.value ? take(name##_current(p), &p->tag) : 0;                                          \
+		return p->tag.key && p->tag.value && *p->tag.value ? take(name##_current(p), &p->tag) : 0;                         \
 	}
 
 #define PAGE_TAG_RULES(name)                                                                                                       \

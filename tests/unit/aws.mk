@@ -2,7 +2,7 @@
 if HAVE_CMOCKA
 AWS_UNIT_LIBS = $(LIBS_AWS) $(CMOCKA_LIBS)
 aws_unit_tests = %D%/test_sigv4 %D%/test_query %D%/test_classify %D%/test_bucket %D%/test_endpoint %D%/test_credentials \
-	%D%/test_reply %D%/test_http
+	%D%/test_reply %D%/test_http %D%/test_ec2_body
 check_PROGRAMS += $(aws_unit_tests)
 TESTS += $(aws_unit_tests)
 %C%_test_sigv4_SOURCES = %D%/test_sigv4.c
@@ -21,5 +21,15 @@ TESTS += $(aws_unit_tests)
 %C%_test_reply_LDADD = $(AWS_UNIT_LIBS)
 %C%_test_http_SOURCES = %D%/test_http.c
 %C%_test_http_LDADD = $(AWS_UNIT_LIBS)
-EXTRA_DIST += %D%/ec2_server.py
+%C%_test_ec2_body_SOURCES = %D%/test_ec2_body.c tests/oracle/sample_calls.c tests/oracle/sample_calls.h
+%C%_test_ec2_body_LDADD = $(AWS_UNIT_LIBS)
 endif
+EXTRA_DIST += %D%/ec2_server.py
+
+# against programs nobody here wrote; skipped where they are missing
+check_PROGRAMS += tests/oracle/aws_probe
+tests_oracle_aws_probe_SOURCES = tests/oracle/aws_probe.c tests/oracle/sample_calls.c tests/oracle/sample_calls.h
+tests_oracle_aws_probe_LDADD = $(LIBS_AWS)
+aws_oracles = tests/oracle/test_requests tests/oracle/test_signatures.py tests/oracle/test_answers.py
+TESTS += $(aws_oracles)
+EXTRA_DIST += $(aws_oracles) tests/oracle/check_request.py

@@ -93,8 +93,9 @@ static void check_first(const struct instance *i)
 	assert_string_equal(i->resource, "cr");
 	assert_string_equal(i->state_reason, "pending");
 	assert_true(i->launch_time_ms == INT64_C(1796057427000));
-	assert_int_equal(i->groups.n, 2);
+	assert_int_equal(i->groups.n, 3); /* those of the instance, then those of its interfaces */
 	assert_string_equal(i->groups.id[1], "sg-2");
+	assert_string_equal(i->groups.id[2], "sg-7");
 }
 
 static void instances(void **state)

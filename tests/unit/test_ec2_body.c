@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_ec2_body.c - what the builders have in common, and a few bodies byte by byte. The model of EC2 checks the rest (tests/oracle). */
+#include "tests/oracle/sample_calls.h"
+
+#include "lib/base/buf.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static bool listed(const char *action)
+{
+	for (const struct ec2_action *a = ec2_actions(); a->action; a++)
+		if (!strcmp(a->action, action))
+			return true;
+	return false;
+}
+
+/* The policy is made from ec2_actions(): an action missing there would be denied on a real account. */
+static void every_action_is_listed(void **state)
+{
+	struct ec2_call *v[SAMPLE_CALLS_MAX];
+	size_t n = sample_calls(v);
+
+	(void)state;
+	for (size_t i = 0; i < n; i++) {
+		char *start = str_fmt("Action=%s&Version=2016-11-15", v[i] ? v[i]->action : "?");
+
+		assert_non_null(v[i]);
+		assert_true(listed(v[i]->action));
+		assert_true(str_prefix(v[i]->body, start));
+		assert_int_equal(v[i]->mutating, strncmp(v[i]->action, "Describe", 8) != 0);
+		assert_int_equal(v[i]->launches, !strcmp(v[i]->action, "RunInstances"));
+		free(start);
+	}
+	for (const struct ec2_action *a = ec2_actions(); a->action; a++) {
+		bool built = false;
+
+		for (size_t i = 0; i < n; i++)
+			built |= !strcmp(v[i]->action, a->action);
+		if (!built)
+			fail_msg("no builder makes %s", a->action);
+		assert_true(!strcmp(a->user, "daemons") || !strcmp(a->user, "apply"));
+		assert_true(!strcmp(a->scope, "any") || !strcmp(a->scope, "cluster-tag") || !strcmp(a->scope, "launch"));
+	}
+	for (size_t i = 0; i < n; i++)
+		ec2_call_destroy(v[i]);
+}
+
+/* A retry in another process must be the same request, byte for byte. */
+static void same_bytes_each_time(void **state)
+{
+	struct ec2_call *a[SAMPLE_CALLS_MAX], *b[SAMPLE_CALLS_MAX];
+	size_t n = sample_calls(a);
+
+	(void)state;
+	assert_int_equal(sample_calls(b), n);
+	for (size_t i = 0; i < n; i++) {
+		assert_string_equal(a[i]->body, b[i]->body);
+		ec2_call_destroy(a[i]);
+		ec2_call_destroy(b[i]);
+	}
+}
+
+static void launch_body(void **state)
+{
+	struct kvs tags = {0};
+	struct ec2_run r = {.template_id = "lt-1", .template_version = 3, .min_count = 1, .max_count = 4, .client_token = "t",
+			    .user_data = "x", .subnet_id = "subnet-1", .tags = &tags};
+	struct ec2_call *c, *again;
+
+	(void)state;
+	assert_int_equal(kvs_add(&tags, "a:b", "c"), 0);
+	c = ec2_run_instances(&r);
+	assert_string_equal(c->body,
+			    "Action=RunInstances&Version=2016-11-15&ClientToken=t&LaunchTemplate.LaunchTemplateId=lt-1"
+			    "&LaunchTemplate.Version=3&MinCount=1&MaxCount=4&SubnetId=subnet-1"
+			    "&TagSpecification.1.ResourceType=instance&TagSpecification.1.Tag.1.Key=a%3Ab&TagSpecification.1.Tag.1.Value=c"
+			    "&TagSpecification.2.ResourceType=volume&TagSpecification.2.Tag.1.Key=a%3Ab&TagSpecification.2.Tag.1.Value=c"
+			    "&UserData=eA%3D%3D");
+	assert_int_equal(c->instances, 4);
+	again = ec2_run_instances_again(c->body);
+	assert_string_equal(again->body, c->body);
+	assert_int_equal(again->instances, 4);
+	ec2_call_destroy(c);
+	ec2_call_destroy(again);
+	kvs_clear(&tags);
+}
+
+static bool has(const struct ec2_call *c, const char *part)
+{
+	return strstr(c->body, part) != NULL;
+}
+
+static void template_body(void **state)
+{
+	static const struct ec2_interface nic = {.card = 0, .device = 0, .public_ip = -1};
+	static char sg[] = "sg-1";
+	static char *list[] = {sg};
+	const struct strs groups = {list, 1, 1};
+	struct ec2_template t = {.name = "n", .groups = &groups, .market = "spot", .spot_price = 0.05};
+	struct ec2_call *c = ec2_create_template(&t);
+
+	(void)state;
+	assert_true(has(c, "&LaunchTemplateData.SecurityGroupId.1=sg-1"));
+	assert_true(has(c, "&LaunchTemplateData.InstanceInitiatedShutdownBehavior=terminate"));
+	assert_true(has(c, ".SpotOptions.MaxPrice=0.05&"));
+	assert_true(has(c, ".MetadataOptions.HttpTokens=optional"));
+	assert_false(has(c, "BlockDeviceMapping"));
+	ec2_call_destroy(c);
+	t.interfaces = &nic;
+	t.n_interfaces = 1;
+	t.imds_v2_only = true;
+	t.spot_price = 2;
+	c = ec2_create_template_version("lt-1", &t);
+	assert_true(has(c, "&LaunchTemplateData.NetworkInterface.1.SecurityGroupId.1=sg-1"));
+	assert_false(has(c, "Data.SecurityGroupId"));
+	assert_false(has(c, "AssociatePublicIpAddress"));
+	assert_true(has(c, ".MetadataOptions.HttpTokens=required"));
+	assert_true(has(c, ".SpotOptions.MaxPrice=2.0&"));
+	ec2_call_destroy(c);
+}
+
+static void long_lists_become_parts(void **state)
+{
+	const char *v[450];
+	struct ec2_call *c;
+
+	(void)state;
+	for (int i = 0; i < 450; i++)
+		v[i] = "i-1";
+	c = ec2_describe_ids(v, 450);
+	assert_int_equal(c->parts.n, 2);
+	assert_true(has(c, "&Filter.1.Value.200=i-1"));
+	assert_false(has(c, "&Filter.1.Value.201="));
+	assert_non_null(strstr(c->parts.v[1], "&Filter.1.Value.50=i-1"));
+	assert_null(strstr(c->parts.v[1], "&Filter.1.Value.51="));
+	ec2_call_destroy(c);
+	c = ec2_describe_instance_types(v, 101);
+	assert_int_equal(c->parts.n, 1);
+	ec2_call_destroy(c);
+	c = ec2_describe_status(v, 100);
+	assert_int_equal(c->parts.n, 0);
+	assert_false(c->nothing);
+	ec2_call_destroy(c);
+	c = ec2_describe_status(v, 0);
+	assert_true(c->nothing);
+	ec2_call_destroy(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_action_is_listed), cmocka_unit_test(same_bytes_each_time), cmocka_unit_test(launch_body),
+		cmocka_unit_test(template_body),	  cmocka_unit_test(long_lists_become_parts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
