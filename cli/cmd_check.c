@@ -110,7 +110,7 @@ const struct command cmd_check = {
 	.name = "check",
 	.help = "show every problem of a cluster.yaml",
 	.usage = "Usage: slurm-ec2 check FILE [--json]\n"
-		 "Read a cluster.yaml and print every problem with its line and column. Nothing is changed and EC2 is not asked.\n"
+		 "Read a cluster.yaml and print every problem with its line and column. Nothing is changed, EC2 is not asked.\n"
 		 "$NAME and ${NAME} in values are filled from the environment.\n\n"
 		 "  --json  one JSON object: file, ok, queues, compute_resources, nodes, problems\n\n"
 		 "Exit status: 0 no errors (warnings may be shown), 1 errors, 2 wrong usage.\n",

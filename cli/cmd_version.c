@@ -11,7 +11,7 @@
 static int print_json(void)
 {
 	struct json_object *o = json_object_new_object();
-	int failed = !o || jview_put_str(o, "version", PACKAGE_VERSION) != 0 || jview_put_str(o, "slurm", SE_SLURM_VERSION) != 0;
+	int failed = !o || jview_put_str(o, "version", PACKAGE_VERSION) || jview_put_str(o, "slurm", SE_SLURM_VERSION);
 
 	if (!failed)
 		puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* check.c - rules that need more than one key: counts, capacity, networks, names that would meet. Called after the reader; pure.
+/* check.c - rules that need more than one key: counts, capacity, networks, names that would meet. Pure; comes after the reader.
  *
  * What one key alone can get wrong is in the schema. Names that must differ within one list are judged by the reader.
  */
@@ -30,7 +30,7 @@ struct spot {
 #define NAME_OR(s) ((s) ? (s) : "?")
 
 static void say(const struct spot *s, enum problem_level level, struct place at, const char *key, const char *fmt, ...)
-	__attribute__((format(printf, 5, 6)));
+    __attribute__((format(printf, 5, 6)));
 
 static void say(const struct spot *s, enum problem_level level, struct place at, const char *key, const char *fmt, ...)
 {
@@ -38,7 +38,8 @@ static void say(const struct spot *s, enum problem_level level, struct place at,
 	va_list ap;
 
 	if (s->r)
-		path = str_fmt("Scheduling.SlurmQueues[%s].ComputeResources[%s].%s", NAME_OR(s->q->name), NAME_OR(s->r->name), key);
+		path = str_fmt("Scheduling.SlurmQueues[%s].ComputeResources[%s].%s", NAME_OR(s->q->name), NAME_OR(s->r->name),
+			       key);
 	else
 		path = str_fmt("Scheduling.SlurmQueues[%s].%s", NAME_OR(s->q->name), key);
 	va_start(ap, fmt);
@@ -77,16 +78,16 @@ static void check_counts(const struct spot *s)
 	if (place_refused(r->min_count_at) || place_refused(r->max_count_at))
 		return;
 	if (r->min_count > r->max_count)
-		say(s, PROBLEM_ERROR, first_of(r->min_count_at, r->at), "MinCount", "%d is more than MaxCount, which is %d%s", r->min_count,
-		    r->max_count, r->max_count_at.line ? "" : " by default");
+		say(s, PROBLEM_ERROR, first_of(r->min_count_at, r->at), "MinCount", "%d is more than MaxCount, which is %d%s",
+		    r->min_count, r->max_count, r->max_count_at.line ? "" : " by default");
 	if (s->q->capacity == CAPACITY_BLOCK && (r->min_count != r->max_count || r->max_count == 0))
 		say(s, PROBLEM_ERROR, first_of(r->max_count_at, r->at), "MaxCount",
 		    "a capacity block needs MinCount and MaxCount to be equal; they are %d and %d", r->min_count, r->max_count);
 	wait = (r->max_count - EC2_BURST + EC2_PER_SECOND - 1) / EC2_PER_SECOND;
 	if (r->max_count > EC2_BURST && wait > s->c->resume_timeout_s)
 		say(s, PROBLEM_WARNING, first_of(r->max_count_at, r->at), "MaxCount",
-		    "EC2 starts %d instances at once and then %d a second, so %d nodes need %lld s, but a node may take only %lld s "
-		    "(DevSettings.Timeouts.ComputeNodeBootstrapTimeout)",
+		    "EC2 starts %d instances at once and then %d a second, so %d nodes need %lld s, but a node may take only "
+		    "%lld s (DevSettings.Timeouts.ComputeNodeBootstrapTimeout)",
 		    EC2_BURST, EC2_PER_SECOND, r->max_count, (long long)wait, (long long)s->c->resume_timeout_s);
 }
 
@@ -101,7 +102,8 @@ static void check_types(const struct spot *s)
 	else if (!r->type_at.line && !r->instances_at.line)
 		not_launched(s, r->at, "InstanceType", "a compute resource that takes its type from a capacity reservation");
 	if (r->flexible && reservation_id(s))
-		say(s, PROBLEM_ERROR, r->instances_at, "Instances", "cannot be used with CapacityReservationId; give InstanceType");
+		say(s, PROBLEM_ERROR, r->instances_at, "Instances",
+		    "cannot be used with CapacityReservationId; give InstanceType");
 	if (!r->type_at.line && r->instance_types.n > 1)
 		not_launched(s, r->instances_at, "Instances", "a compute resource with several instance types");
 }
@@ -111,8 +113,8 @@ static void check_spot(const struct spot *s)
 	if (place_refused(s->r->spot_price_at))
 		return;
 	if (s->r->spot_price_at.line && s->q->capacity != CAPACITY_SPOT && !place_refused(s->q->capacity_at))
-		say(s, PROBLEM_WARNING, s->r->spot_price_at, "SpotPrice", "has no effect: the queue's CapacityType is %s, not SPOT",
-		    capacity_type_text(s->q->capacity));
+		say(s, PROBLEM_WARNING, s->r->spot_price_at, "SpotPrice",
+		    "has no effect: the queue's CapacityType is %s, not SPOT", capacity_type_text(s->q->capacity));
 }
 
 static void check_efa(const struct spot *s)
@@ -124,7 +126,8 @@ static void check_efa(const struct spot *s)
 	if (!r->efa || s->q->subnet_ids.n > 1)
 		return;
 	if (cluster_placement(s->q, r)->enabled != TRI_TRUE && !cluster_placement(s->q, r)->name)
-		say(s, PROBLEM_WARNING, r->at, "Efa.Enabled", "nodes with EFA are slower outside a placement group; "
+		say(s, PROBLEM_WARNING, r->at, "Efa.Enabled",
+		    "nodes with EFA are slower outside a placement group; "
 		    "set Networking.PlacementGroup.Enabled: true");
 }
 
@@ -135,7 +138,8 @@ static void check_placement(const struct spot *s, const struct placement_group *
 	if (g->name_at.line && g->id_at.line)
 		say(s, PROBLEM_ERROR, g->id_at, key, "Name and Id mean the same; give one of the two");
 	if (g->enabled == TRI_FALSE && g->name)
-		say(s, PROBLEM_ERROR, first_of(g->name_at, g->id_at), key, "a group is named, but Enabled is false; remove one of the two");
+		say(s, PROBLEM_ERROR, first_of(g->name_at, g->id_at), key,
+		    "a group is named, but Enabled is false; remove one of the two");
 }
 
 static void check_subnets(const struct spot *s)
@@ -203,7 +207,8 @@ static void check_priorities(const struct spot *s)
 	}
 	if (top_static >= least_dynamic)
 		say(s, PROBLEM_WARNING, s->q->at, "ComputeResources",
-		    "StaticNodePriority %lld is not below DynamicNodePriority %lld, so Slurm may launch nodes while static ones idle",
+		    "StaticNodePriority %lld is not below DynamicNodePriority %lld, so Slurm may launch nodes while "
+		    "static ones idle",
 		    (long long)top_static, (long long)least_dynamic);
 }
 
@@ -283,13 +288,13 @@ static void judge_stems(const struct cluster *c, struct stem *s, size_t n, struc
 
 		if (strcmp(s[i - 1].text, s[i].text) == 0 && !same_pair(&s[i - 1], &s[i]))
 			say(&at, PROBLEM_ERROR, s[i].r->at, "Name",
-			    "its nodes would be called %s-1 and so on, like those of queue \"%s\", compute resource \"%s\" (line %d); "
-			    "rename one of them",
+			    "its nodes would be called %s-1 and so on, like those of queue \"%s\", compute resource \"%s\" "
+			    "(line %d); rename one of them",
 			    s[i].text, s[i - 1].q->name, s[i - 1].r->name, s[i - 1].r->at.line);
 	}
 }
 
-/* Queue "a" with resource "b-dy-c" and queue "a-dy-b" with resource "c" both give a-dy-b-dy-c-1. Sorted, not compared pairwise. */
+/* Queue "a" with resource "b-dy-c" and queue "a-dy-b" with resource "c" both give a-dy-b-dy-c-1. Sorting finds the pairs. */
 static void check_node_names(const struct cluster *c, struct problems *p)
 {
 	size_t total = 0, n;

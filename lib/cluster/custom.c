@@ -12,7 +12,8 @@ static const char *const cluster_denied[] = {
 	"Epilog",	"GresTypes",	   "LaunchParameters",	"Prolog",	   "ReconfigFlags",	  "ResumeFailProgram",
 	"ResumeProgram", "ResumeTimeout",  "SlurmctldHost",	"SlurmctldLogFile", "SlurmctldParameters", "SlurmdLogFile",
 	"SlurmUser",	"SuspendExcNodes", "SuspendProgram",	"SuspendTime",	   "TaskPlugin",	  "TreeWidth", NULL};
-static const char *const queue_denied[] = {"Nodes", "PartitionName", "ResumeTimeout", "State", "SuspendTime", "OverSubscribe", NULL};
+static const char *const queue_denied[] = {"Nodes", "PartitionName", "ResumeTimeout", "State", "SuspendTime", "OverSubscribe",
+					   NULL};
 /* A key twice on one NodeName line is an error for slurmctld, hence also those that only we add. */
 static const char *const resource_denied[] = {"CPUs",	  "Feature",  "Features",   "Gres",  "NodeAddr", "NodeHostname",
 					      "NodeName", "State",    "Weight",	    NULL};
@@ -37,7 +38,8 @@ static const char *shape_problem(const char *key, const char *val)
 		return "has an empty value";
 	for (const char *c = val; *c; c++)
 		if ((unsigned char)*c < 0x20 || *c == 0x7f || *c == '#')
-			return "has a value that does not fit one line of slurm.conf (line breaks, control characters and # are refused)";
+			return "has a value that does not fit one line of slurm.conf (line breaks, control characters and # "
+			       "are refused)";
 	if (!quoted && (strchr(val, ' ') || strchr(val, '"')))
 		return "has a value with a blank or a quote: put the whole value in double quotes ('\"a b\"')";
 	return NULL;

@@ -13,9 +13,9 @@
 #include <string.h>
 
 enum {
-	MAX_DEPTH = 32,         /* the deepest known key is at 9 */
-	MAX_MERGE_DEPTH = 8,    /* a merged map that merges another one ...: ends a cycle of aliases too */
-	MAX_PROBLEMS = 1000,    /* nobody reads more; a small file of aliases could make millions */
+	MAX_DEPTH = 32,		/* the deepest known key is at 9 */
+	MAX_MERGE_DEPTH = 8,	/* a merged map that merges another one ...: ends a cycle of aliases too */
+	MAX_PROBLEMS = 1000,	/* nobody reads more; a small file of aliases could make millions */
 	VISIT_BUDGET = 1000000, /* more nodes than a file of the greatest size can hold without aliases */
 };
 
@@ -71,7 +71,8 @@ void document_report(struct document *d, enum problem_level level, struct place 
 	d->stopped = true;
 }
 
-void document_problem(struct document *d, enum problem_level level, struct place where, const struct path *at, const char *fmt, ...)
+void document_problem(struct document *d, enum problem_level level, struct place where, const struct path *at, const char *fmt,
+		      ...)
 {
 	struct buf b = {0};
 	char *key = at ? path_text(at) : NULL;
@@ -286,7 +287,7 @@ static bool is_merge_key(const yaml_node_t *key)
 	return key->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && strcmp(document_text(key), "<<") == 0;
 }
 
-/* Append the mapping's own pairs; faults only when `complain` (a merged map was judged where it stands, if it is a known key). */
+/* Append the mapping's own pairs; faults only when `complain`: a merged map was judged where it stands. */
 static int own_pairs(struct document *d, const yaml_node_t *map, const struct path *at, bool complain, struct pairs *out)
 {
 	for (const yaml_node_pair_t *y = map->data.mapping.pairs.start; y < map->data.mapping.pairs.top; y++) {
@@ -363,7 +364,7 @@ static int drop_repeated(struct document *d, const struct path *at, bool complai
 
 static int merge(struct document *d, const yaml_node_t *from, const struct path *at, int depth, struct pairs *out);
 
-/* Take a `<<` out of the pairs from `start` on and append what it names; keys given before win, as drop_repeated keeps the first. */
+/* Take a `<<` out of the pairs from `start` on and append what it names; keys given before win: the first is kept. */
 static int resolve_merges(struct document *d, size_t start, const struct path *at, int depth, struct pairs *out)
 {
 	for (size_t i = start; i < out->n; i++) {
@@ -392,7 +393,8 @@ static int merge(struct document *d, const yaml_node_t *from, const struct path 
 	const yaml_node_t *map;
 
 	if (depth > MAX_MERGE_DEPTH) {
-		document_problem(d, PROBLEM_ERROR, document_place(from), at, "merged mappings nest too deep, or one merges itself");
+		document_problem(d, PROBLEM_ERROR, document_place(from), at,
+				 "merged mappings nest too deep, or one merges itself");
 		return 0;
 	}
 	if (from->type == YAML_MAPPING_NODE)

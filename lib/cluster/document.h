@@ -1,4 +1,5 @@
-/* document.h - one YAML text as nodes with places: size, depth and alias limits, duplicate keys, merge keys. Knows no key by name.
+/* document.h - one YAML text as nodes with places: size, depth and alias limits, duplicate keys, merge keys. Knows no key by
+ * name.
  *
  * Inside lib/cluster only. Every fault becomes a problem with line and column; nothing is printed.
  */
@@ -19,9 +20,9 @@ struct document {
 	bool loaded;
 	const char *file;   /* for messages; borrowed */
 	struct problems *p; /* borrowed */
-	size_t budget;      /* nodes that may still be visited: an alias can make few bytes mean many values */
-	size_t said;        /* problems so far */
-	bool stopped;       /* budget or problems are used up and that was said: nothing more is visited or said */
+	size_t budget;	    /* nodes that may still be visited: an alias can make few bytes mean many values */
+	size_t said;	    /* problems so far */
+	bool stopped;	    /* budget or problems are used up and that was said: nothing more is visited or said */
 };
 
 /* Where we are, for the dotted key of a message; lives on the callers' stacks. */
@@ -48,7 +49,8 @@ void document_close(struct document *d);
 const yaml_node_t *document_root(struct document *d);
 /* The i-th entry of a list; counts against the budget. NULL beyond the end or when the budget is used up. */
 const yaml_node_t *document_item(struct document *d, const yaml_node_t *list, size_t i);
-/* Pairs of a mapping, `<<` merged in; each key once. Duplicate and unfit keys become problems. Caller frees out->v. -1 on no memory. */
+/* Pairs of a mapping, `<<` merged in; each key once. Duplicate and unfit keys become problems. Caller frees out->v. -1 on no
+ * memory. */
 int document_pairs(struct document *d, const yaml_node_t *map, const struct path *at, struct pairs *out);
 /* The value of one key without any complaint, or NULL. */
 const yaml_node_t *document_find(struct document *d, const yaml_node_t *map, const char *key);
@@ -60,8 +62,8 @@ bool document_is_null(const yaml_node_t *n);
 const char *document_text(const yaml_node_t *n); /* of a scalar */
 
 /* Add a problem at a place, with the key path -> at [-> name]. */
-void document_problem(struct document *d, enum problem_level level, struct place where, const struct path *at, const char *fmt, ...)
-	__attribute__((format(printf, 5, 6)));
+void document_problem(struct document *d, enum problem_level level, struct place where, const struct path *at, const char *fmt,
+		      ...) __attribute__((format(printf, 5, 6)));
 /* The same with the key as text, NULL = none. */
 void document_report(struct document *d, enum problem_level level, struct place where, const char *key, const char *text);
 /* Dotted text of a path; caller frees; NULL on no memory or at the top. */

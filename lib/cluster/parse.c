@@ -6,7 +6,8 @@
 #include "lib/cluster/load.h"
 #include "lib/cluster/reader.h"
 
-struct cluster *cluster_parse(const char *path, const char *text, size_t n, cluster_getenv_fn get, void *arg, struct problems *p)
+struct cluster *cluster_parse(const char *path, const char *text, size_t n, cluster_getenv_fn get, void *arg,
+			      struct problems *p)
 {
 	size_t errors = problems_count(p, PROBLEM_ERROR);
 	struct cluster *c = cluster_create();

@@ -48,7 +48,8 @@ static void nomem(struct reader *r)
 	r->sr.doc.p->nomem = true;
 }
 
-static void read_map(struct reader *r, const struct section *s, const yaml_node_t *map, const struct path *at, void *base, bool quiet);
+static void read_map(struct reader *r, const struct section *s, const yaml_node_t *map, const struct path *at, void *base,
+		     bool quiet);
 
 static const struct key *find_key(const struct section *s, const char *name)
 {
@@ -91,9 +92,11 @@ static void unknown_key(struct reader *r, const struct section *s, const yaml_no
 
 	document_show(name, shown);
 	if (owner)
-		document_problem(&r->sr.doc, PROBLEM_ERROR, document_place(node), at, "unknown key %s; it belongs under %s", shown, owner);
+		document_problem(&r->sr.doc, PROBLEM_ERROR, document_place(node), at, "unknown key %s; it belongs under %s",
+				 shown, owner);
 	else if (near)
-		document_problem(&r->sr.doc, PROBLEM_ERROR, document_place(node), at, "unknown key %s; did you mean \"%s\"?", shown, near);
+		document_problem(&r->sr.doc, PROBLEM_ERROR, document_place(node), at, "unknown key %s; did you mean \"%s\"?",
+				 shown, near);
 	else
 		document_problem(&r->sr.doc, PROBLEM_ERROR, document_place(node), at, "unknown key %s", shown);
 }
@@ -139,7 +142,8 @@ static bool expect(struct reader *r, const yaml_node_t *val, const struct path *
 	if (val->type == type)
 		return true;
 	document_problem(&r->sr.doc, PROBLEM_ERROR, document_place(val), at, "%s is expected here, this is %s%s", what,
-			 document_kind(val), type == YAML_SEQUENCE_NODE ? "; write [A, B] or lines that begin with \"- \"" : "");
+			 document_kind(val),
+			 type == YAML_SEQUENCE_NODE ? "; write [A, B] or lines that begin with \"- \"" : "");
 	return false;
 }
 
@@ -148,11 +152,11 @@ static bool count_fits(struct reader *r, const struct key *k, const yaml_node_t 
 	long n = list->data.sequence.items.top - list->data.sequence.items.start;
 
 	if (n < k->min)
-		document_problem(&r->sr.doc, PROBLEM_ERROR, document_place(list), at, "the list is too short; at least %d is needed",
-				 (int)k->min);
+		document_problem(&r->sr.doc, PROBLEM_ERROR, document_place(list), at,
+				 "the list is too short; at least %d is needed", (int)k->min);
 	else if (k->max && n > k->max)
-		document_problem(&r->sr.doc, PROBLEM_ERROR, document_place(list), at, "the list is too long; at most %d may stand here",
-				 (int)k->max);
+		document_problem(&r->sr.doc, PROBLEM_ERROR, document_place(list), at,
+				 "the list is too long; at most %d may stand here", (int)k->max);
 	return n >= k->min;
 }
 
@@ -174,7 +178,8 @@ static const char *entry_name(struct reader *r, const struct section *s, const y
 }
 
 /* Entries of a list of sections differ in the value of the section's first key. */
-static void note_unique(struct reader *r, const struct key *k, const yaml_node_t *entry, const struct path *at, struct uniques *u)
+static void note_unique(struct reader *r, const struct key *k, const yaml_node_t *entry, const struct path *at,
+			struct uniques *u)
 {
 	const char *name = k->section->keys[0].name;
 	const yaml_node_t *val = document_find(&r->sr.doc, entry, name);
@@ -183,7 +188,8 @@ static void note_unique(struct reader *r, const struct key *k, const yaml_node_t
 		uniques_add(&r->sr, u, val, at, name);
 }
 
-static void read_entry(struct reader *r, const struct key *k, const yaml_node_t *entry, const struct path *at, void *base, bool quiet)
+static void read_entry(struct reader *r, const struct key *k, const yaml_node_t *entry, const struct path *at, void *base,
+		       bool quiet)
 {
 	void *own = base;
 
@@ -199,7 +205,8 @@ static void read_entry(struct reader *r, const struct key *k, const yaml_node_t 
 		nomem(r);
 }
 
-static void read_maps(struct reader *r, const struct key *k, const yaml_node_t *list, const struct path *at, void *base, bool quiet)
+static void read_maps(struct reader *r, const struct key *k, const yaml_node_t *list, const struct path *at, void *base,
+		      bool quiet)
 {
 	struct uniques seen = {0};
 	const yaml_node_t *entry;
@@ -251,7 +258,8 @@ static bool list_kind(enum key_kind kind)
 	return kind == KEY_LIST || kind == KEY_MAPS || kind == KEY_FREES;
 }
 
-static void read_list(struct reader *r, const struct key *k, const yaml_node_t *val, const struct path *at, void *base, bool quiet)
+static void read_list(struct reader *r, const struct key *k, const yaml_node_t *val, const struct path *at, void *base,
+		      bool quiet)
 {
 	if (!expect(r, val, at, YAML_SEQUENCE_NODE, "a list"))
 		return;
@@ -265,7 +273,8 @@ static void read_list(struct reader *r, const struct key *k, const yaml_node_t *
 		*(bool *)((char *)base + k->offset) = true;
 }
 
-static void read_section(struct reader *r, const struct key *k, const yaml_node_t *val, const struct path *at, void *base, bool quiet)
+static void read_section(struct reader *r, const struct key *k, const yaml_node_t *val, const struct path *at, void *base,
+			 bool quiet)
 {
 	void *own = base ? (char *)base + k->offset : NULL;
 
@@ -277,7 +286,8 @@ static void read_section(struct reader *r, const struct key *k, const yaml_node_
 		read_free(r, k, val, at, k->store == STORE_KVS ? own : NULL);
 }
 
-static void read_value(struct reader *r, const struct key *k, const yaml_node_t *val, const struct path *at, void *base, bool quiet)
+static void read_value(struct reader *r, const struct key *k, const yaml_node_t *val, const struct path *at, void *base,
+		       bool quiet)
 {
 	if (list_kind(k->kind)) {
 		read_list(r, k, val, at, base, quiet);
@@ -288,7 +298,8 @@ static void read_value(struct reader *r, const struct key *k, const yaml_node_t 
 	}
 }
 
-static void read_key(struct reader *r, const struct key *k, const struct pair *pair, const struct path *up, void *base, bool quiet)
+static void read_key(struct reader *r, const struct key *k, const struct pair *pair, const struct path *up, void *base,
+		     bool quiet)
 {
 	struct path at = {.up = up, .name = k->name};
 	struct document *d = &r->sr.doc;
@@ -299,7 +310,8 @@ static void read_key(struct reader *r, const struct key *k, const struct pair *p
 		return;
 	}
 	if (document_is_null(pair->val)) {
-		document_problem(d, PROBLEM_ERROR, document_place(pair->key), &at, "has no value; give one or leave the key out");
+		document_problem(d, PROBLEM_ERROR, document_place(pair->key), &at,
+				 "has no value; give one or leave the key out");
 		set_refused(base, k, pair->val);
 		return;
 	}
@@ -319,7 +331,8 @@ static bool given(const struct pairs *pairs, const char *name)
 	return false;
 }
 
-static void judge_missing(struct reader *r, const struct section *s, const struct pairs *pairs, struct place where, const struct path *at)
+static void judge_missing(struct reader *r, const struct section *s, const struct pairs *pairs, struct place where,
+			  const struct path *at)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		struct path here = {.up = at, .name = s->keys[i].name};
@@ -329,7 +342,8 @@ static void judge_missing(struct reader *r, const struct section *s, const struc
 	}
 }
 
-static void read_map(struct reader *r, const struct section *s, const yaml_node_t *map, const struct path *at, void *base, bool quiet)
+static void read_map(struct reader *r, const struct section *s, const yaml_node_t *map, const struct path *at, void *base,
+		     bool quiet)
 {
 	struct pairs pairs = {0};
 
@@ -356,13 +370,14 @@ static void read_root(struct reader *r, const struct section *s, void *base, boo
 	if (nothing && empty_ok)
 		return;
 	if (nothing)
-		document_problem(&r->sr.doc, PROBLEM_ERROR, (struct place){1, 1}, NULL, "the file holds nothing; keys are expected");
+		document_problem(&r->sr.doc, PROBLEM_ERROR, (struct place){1, 1}, NULL,
+				 "the file holds nothing; keys are expected");
 	else if (expect(r, root, NULL, YAML_MAPPING_NODE, "a mapping of keys"))
 		read_map(r, s, root, NULL, base, false);
 }
 
-void reader_read(const char *file, const char *text, size_t n, const struct section *s, void *base, cluster_getenv_fn get, void *arg,
-		 bool empty_ok, struct problems *p)
+void reader_read(const char *file, const char *text, size_t n, const struct section *s, void *base, cluster_getenv_fn get,
+		 void *arg, bool empty_ok, struct problems *p)
 {
 	struct reader r = {.sr = {.get = get, .arg = arg}};
 

@@ -10,10 +10,10 @@
 struct problems;
 struct place;
 
-/* Read `text` as section `s` into `base`. get NULL: a "$" in a value is an ordinary character. empty_ok: an empty document is an empty
- * section. What is wrong becomes problems; a value in doubt is not stored. */
-void reader_read(const char *file, const char *text, size_t n, const struct section *s, void *base, cluster_getenv_fn get, void *arg,
-		 bool empty_ok, struct problems *p);
+/* Read `text` as section `s` into `base`. get NULL: a "$" in a value is an ordinary character. empty_ok: an empty document is
+ * an empty section. What is wrong becomes problems; a value in doubt is not stored. */
+void reader_read(const char *file, const char *text, size_t n, const struct section *s, void *base, cluster_getenv_fn get,
+		 void *arg, bool empty_ok, struct problems *p);
 
 /* The place of a key that was given, but with a value that was refused. */
 bool place_refused(struct place at);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* rule.c - the patterns of values. Every text that may later reach slurm.conf, a tag or the boot script has passed one of these. Pure. */
+/* rule.c - the patterns of values: what reaches slurm.conf, a tag or the boot script has passed one of these. Pure. */
 #include "lib/cluster/rule.h"
 
 #include "lib/base/str.h"
@@ -114,8 +114,8 @@ static bool is_path(const char *s, const char *arg)
 static bool is_url(const char *s, const char *arg)
 {
 	(void)arg;
-	return (str_prefix(s, "http://") || str_prefix(s, "https://")) && s[strcspn(s, " \"'\\")] == '\0' && one_line(s, TEXT_MAX) &&
-	       strstr(s, "://")[3];
+	return (str_prefix(s, "http://") || str_prefix(s, "https://")) && s[strcspn(s, " \"'\\")] == '\0' &&
+	       one_line(s, TEXT_MAX) && strstr(s, "://")[3];
 }
 
 static bool is_address(const char *s, const char *arg)
@@ -133,10 +133,12 @@ static bool is_cluster_name(const char *s, const char *arg)
 }
 
 const struct rule rule_name = {
-	is_name, NULL, "a lower-case letter, then lower-case letters, digits and dashes; at most 25 characters, not \"default\"", "queue1"};
+	is_name, NULL, "a lower-case letter, then lower-case letters, digits and dashes; at most 25 characters, not \"default\"",
+	"queue1"};
 const struct rule rule_scheduler = {is_text, "slurm", "slurm; AWS Batch is not supported", "slurm"};
 const struct rule rule_itype = {is_itype, NULL, "an instance type such as c6i.large", "c6i.large"};
-const struct rule rule_subnet = {is_id, "subnet-", "subnet- and 8 or 17 digits or lower-case letters", "subnet-0123456789abcdef0"};
+const struct rule rule_subnet = {is_id, "subnet-", "subnet- and 8 or 17 digits or lower-case letters",
+				 "subnet-0123456789abcdef0"};
 const struct rule rule_group = {is_id, "sg-", "sg- and 8 or 17 digits or lower-case letters", "sg-0123456789abcdef0"};
 const struct rule rule_image = {is_id, "ami-", "ami- and 8 or 17 digits or lower-case letters", "ami-0123456789abcdef0"};
 const struct rule rule_reservation = {is_id, "cr-", "cr- and 8 or 17 digits or lower-case letters", "cr-0123456789abcdef0"};
@@ -152,5 +154,5 @@ const struct rule rule_one_line = {is_one_line, NULL, "at most 1024 characters o
 const struct rule rule_path = {is_path, NULL, "an absolute path", "/etc/file"};
 const struct rule rule_url = {is_url, NULL, "an address that begins with http:// or https://", "https://example.test"};
 const struct rule rule_address = {is_address, NULL, "an IPv4 or IPv6 address", "10.0.0.1"};
-const struct rule rule_cluster_name = {is_cluster_name, NULL, "letters, digits, dot, dash and underscore; at most 60 characters",
-				       "cluster"};
+const struct rule rule_cluster_name = {
+	is_cluster_name, NULL, "letters, digits, dot, dash and underscore; at most 60 characters", "cluster"};

@@ -231,7 +231,8 @@ bool scalar_tag_ok(struct scalar_reader *s, const yaml_node_t *val, const struct
 
 	if (!tag || str_prefix(tag, "tag:yaml.org,2002:"))
 		return true;
-	document_problem(&s->doc, PROBLEM_ERROR, document_place(val), at, "the tag %.40s is not supported; give a plain value", tag);
+	document_problem(&s->doc, PROBLEM_ERROR, document_place(val), at, "the tag %.40s is not supported; give a plain value",
+			 tag);
 	return false;
 }
 
@@ -260,8 +261,8 @@ void scalar_read_list(struct scalar_reader *s, const struct key *k, const yaml_n
 	uniques_judge(s, &seen);
 }
 
-void scalar_read_pair(struct scalar_reader *s, const struct key *k, const struct pair *pair, size_t pairs, const struct path *at,
-		      struct kvs *out)
+void scalar_read_pair(struct scalar_reader *s, const struct key *k, const struct pair *pair, size_t pairs,
+		      const struct path *at, struct kvs *out)
 {
 	const char *name = document_text(pair->key), *problem;
 	char shown[SHOWN_MAX], *text;
@@ -273,7 +274,8 @@ void scalar_read_pair(struct scalar_reader *s, const struct key *k, const struct
 		return;
 	problem = k->pair_problem ? k->pair_problem(name, text, pairs) : NULL;
 	if (problem)
-		document_problem(&s->doc, PROBLEM_ERROR, document_place(pair->key), at, "%s %s", document_show(name, shown), problem);
+		document_problem(&s->doc, PROBLEM_ERROR, document_place(pair->key), at, "%s %s", document_show(name, shown),
+				 problem);
 	else if (out && kvs_add(out, name, text) < 0)
 		nomem(s);
 	free(text);
@@ -314,7 +316,8 @@ static int by_text_then_place(const void *x, const void *y)
 static void say_repeated(struct scalar_reader *s, const struct unique *one, const struct unique *first)
 {
 	char shown[SHOWN_MAX];
-	char *text = str_fmt("%s stands in line %d already; each may appear once", document_show(one->text, shown), first->at.line);
+	char *text =
+	    str_fmt("%s stands in line %d already; each may appear once", document_show(one->text, shown), first->at.line);
 
 	if (text)
 		document_report(&s->doc, PROBLEM_ERROR, one->at, one->path, text);

@@ -28,8 +28,8 @@ int scalar_read(struct scalar_reader *s, const struct key *k, const yaml_node_t 
 /* The same for a list of values. */
 void scalar_read_list(struct scalar_reader *s, const struct key *k, const yaml_node_t *list, const struct path *at, void *base);
 /* One pair of a free mapping of `pairs` pairs into out (NULL: judge only). */
-void scalar_read_pair(struct scalar_reader *s, const struct key *k, const struct pair *pair, size_t pairs, const struct path *at,
-		      struct kvs *out);
+void scalar_read_pair(struct scalar_reader *s, const struct key *k, const struct pair *pair, size_t pairs,
+		      const struct path *at, struct kvs *out);
 /* False, with a problem, for an application tag such as !Ref. */
 bool scalar_tag_ok(struct scalar_reader *s, const yaml_node_t *val, const struct path *at);
 

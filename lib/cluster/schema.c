@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* schema.c - the keys of cluster.yaml that slurm-ec2 acts on, down to the C field each one fills. Tables only; the keys that are
- * known by name but not acted on are in schema_known.c. Defaults are set by cluster.c when a struct is made.
+/* schema.c - the keys of cluster.yaml that slurm-ec2 acts on, down to the C field each one fills. Tables only; the keys that
+ * are known by name but not acted on are in schema_known.c. Defaults are set by cluster.c when a struct is made.
  */
 #include "lib/cluster/schema.h"
 
@@ -16,7 +16,7 @@
 #define RE(field) .offset = offsetof(struct compute_resource, field)
 
 enum {
-	MAX_NODES = 65536,             /* of one bracketed range in Slurm's host lists */
+	MAX_NODES = 65536, /* of one bracketed range in Slurm's host lists */
 	MAX_VOLUME_GIB = 65536,
 	MAX_IOPS = 256000,
 	MAX_THROUGHPUT = 2000,
@@ -70,10 +70,10 @@ static const struct section tag_section = SECTION(tag_keys);
 
 static const struct key placement_keys[] = {
 	{"Enabled", KEY_BOOL, STORE_TRI, .offset = offsetof(struct placement_group, enabled)},
-	{"Name", KEY_TEXT, STORE_TEXT, .offset = offsetof(struct placement_group, name), .at = AT(struct placement_group, name_at),
-	 .rule = &rule_placement},
-	{"Id", KEY_TEXT, STORE_TEXT, .offset = offsetof(struct placement_group, name), .at = AT(struct placement_group, id_at),
-	 .rule = &rule_placement},
+	{"Name", KEY_TEXT, STORE_TEXT, .offset = offsetof(struct placement_group, name),
+	 .at = AT(struct placement_group, name_at), .rule = &rule_placement},
+	{"Id", KEY_TEXT, STORE_TEXT, .offset = offsetof(struct placement_group, name),
+	 .at = AT(struct placement_group, id_at), .rule = &rule_placement},
 };
 static const struct section placement_section = {placement_keys, sizeof(placement_keys) / sizeof(placement_keys[0]),
 						 AT(struct placement_group, at)};
@@ -109,11 +109,14 @@ static const struct section override_section = SECTION(override_keys);
 
 static const struct key resource_keys[] = {
 	{"Name", KEY_TEXT, STORE_TEXT, KEY_REQUIRED, RE(name), AT(struct compute_resource, at), .rule = &rule_name},
-	{"InstanceType", KEY_TEXT, STORE_STRS, RE(instance_types), .at = AT(struct compute_resource, type_at), .rule = &rule_itype},
+	{"InstanceType", KEY_TEXT, STORE_STRS, RE(instance_types), .at = AT(struct compute_resource, type_at),
+	 .rule = &rule_itype},
 	{"Instances", KEY_MAPS, STORE_BOOL, KEY_UNIQUE, RE(flexible), AT(struct compute_resource, instances_at), .min = 1,
 	 .section = &instance_section},
-	{"MinCount", KEY_INT, STORE_INT, RE(min_count), .at = AT(struct compute_resource, min_count_at), .min = 0, .max = MAX_NODES},
-	{"MaxCount", KEY_INT, STORE_INT, RE(max_count), .at = AT(struct compute_resource, max_count_at), .min = 1, .max = MAX_NODES},
+	{"MinCount", KEY_INT, STORE_INT, RE(min_count), .at = AT(struct compute_resource, min_count_at), .min = 0,
+	 .max = MAX_NODES},
+	{"MaxCount", KEY_INT, STORE_INT, RE(max_count), .at = AT(struct compute_resource, max_count_at), .min = 1,
+	 .max = MAX_NODES},
 	{"SpotPrice", KEY_FLOAT, STORE_DOUBLE, RE(spot_price), .at = AT(struct compute_resource, spot_price_at)},
 	{"DisableSimultaneousMultithreading", KEY_BOOL, STORE_BOOL, RE(disable_smt)},
 	{"SchedulableMemory", KEY_INT, STORE_INT64, RE(schedulable_memory_mib), .min = 1},
@@ -161,7 +164,8 @@ static const struct key root_volume_keys[] = {
 	{"VolumeType", KEY_TEXT, STORE_TEXT, .offset = offsetof(struct root_volume, type),
 	 .choices = "standard|io1|io2|gp2|st1|sc1|gp3"},
 	{"Iops", KEY_INT, STORE_INT64, .offset = offsetof(struct root_volume, iops), .min = 100, .max = MAX_IOPS},
-	{"Throughput", KEY_INT, STORE_INT64, .offset = offsetof(struct root_volume, throughput), .min = 125, .max = MAX_THROUGHPUT},
+	{"Throughput", KEY_INT, STORE_INT64, .offset = offsetof(struct root_volume, throughput), .min = 125,
+	 .max = MAX_THROUGHPUT},
 	{"Encrypted", KEY_BOOL, STORE_BOOL, .offset = offsetof(struct root_volume, encrypted)},
 };
 static const struct section root_volume_section = SECTION(root_volume_keys);
@@ -183,8 +187,8 @@ static const struct key compute_settings_keys[] = {
 static const struct section compute_settings_section = SECTION(compute_settings_keys);
 
 static const struct key queue_iam_keys[] = {
-	{"InstanceRole", KEY_TEXT, STORE_TEXT, KEY_LATER, QU(instance_role), .at = AT(struct queue, role_at), .rule = &rule_role,
-	 .note = "give InstanceProfile, which holds the role"},
+	{"InstanceRole", KEY_TEXT, STORE_TEXT, KEY_LATER, QU(instance_role), .at = AT(struct queue, role_at),
+	 .rule = &rule_role, .note = "give InstanceProfile, which holds the role"},
 	{"InstanceProfile", KEY_TEXT, STORE_TEXT, .offset = offsetof(struct queue, instance_profile),
 	 .at = AT(struct queue, profile_at), .rule = &rule_profile},
 	{"AdditionalIamPolicies", KEY_MAPS, .flags = KEY_LATER, .section = &schema_policies},

@@ -1,4 +1,4 @@
-/* schema.h - which keys there are: a table a section. reader.c reads, checks and stores by these tables; no key has code of its own.
+/* schema.h - which keys there are: a table a section. reader.c reads, checks and stores by them; no key has its own code.
  *
  * Every key of ParallelCluster's cluster.yaml is here, acted on or not, and (settings.c) every key of settings.yaml.
  */

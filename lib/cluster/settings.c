@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* settings.c - settings.yaml: one table gives each key's name, type, default and sentence. Parser, defaults, example file and the test
- * of the man page are made from it. There are no variables in this file: slurmctld's programs have an empty environment.
+/* settings.c - settings.yaml: one table gives each key's name, type, default and sentence. Parser, defaults, example file and
+ * the test of the man page are made from it. There are no variables in this file: slurmctld's programs have an empty environment.
  */
 #include "lib/cluster/settings.h"
 
@@ -32,7 +32,8 @@ static const struct key settings_keys[] = {
 	 .doc = "Profile in CredentialsFile; without it, \"default\"."},
 	{"CredentialsFile", KEY_TEXT, STORE_TEXT, IN(credentials_file), .rule = &rule_path,
 	 .doc = "File with AWS keys, readable by SlurmUser only; without it, the head node's instance profile is used."},
-	{"ConfigFile", KEY_TEXT, STORE_TEXT, IN(config_file), .rule = &rule_path, .doc = "AWS configuration file that Profile refers to."},
+	{"ConfigFile", KEY_TEXT, STORE_TEXT, IN(config_file), .rule = &rule_path,
+	 .doc = "AWS configuration file that Profile refers to."},
 	{"ImdsEndpoint", KEY_TEXT, STORE_TEXT, IN(imds_endpoint), .rule = &rule_url, .def = "http://169.254.169.254",
 	 .doc = "Address of the instance metadata service."},
 	{"Proxy", KEY_TEXT, STORE_TEXT, IN(proxy), .rule = &rule_url,
@@ -40,8 +41,10 @@ static const struct key settings_keys[] = {
 	{"CaBundle", KEY_TEXT, STORE_TEXT, IN(ca_bundle), .rule = &rule_path,
 	 .doc = "File of CA certificates for the EC2 API; without it, the system's."},
 	{"ComputeSecurityGroupIds", KEY_LIST, STORE_STRS, KEY_UNIQUE, IN(security_group_ids), .min = 1, .rule = &rule_group,
-	 .doc = "Security groups of nodes whose queue names none; they must let Slurm's ports through between head node and nodes."},
-	{"ImageId", KEY_TEXT, STORE_TEXT, IN(image_id), .rule = &rule_image, .doc = "Image of nodes for which cluster.yaml has no CustomAmi."},
+	 .doc = "Security groups of nodes whose queue names none; they must let Slurm's ports through between head node and "
+		"nodes."},
+	{"ImageId", KEY_TEXT, STORE_TEXT, IN(image_id), .rule = &rule_image,
+	 .doc = "Image of nodes for which cluster.yaml has no CustomAmi."},
 	{"AcceptUntaggedImage", KEY_BOOL, STORE_BOOL, IN(accept_untagged_image), .def = "false",
 	 .doc = "Launch an image even if no tag says which Slurm it holds."},
 	{"ResumeTimeLimit", KEY_DURATION, STORE_INT64, IN(resume_limit_s), .min = 5, .max = 300, .def = "30",

@@ -38,8 +38,8 @@ static int fill_one(const char *name, size_t n, cluster_getenv_fn get, void *arg
 	key[n] = '\0';
 	val = get(arg, key);
 	if (!val)
-		return err_set(e, "variable %s is not set; set it in the environment of this command, or write $$ for a plain $",
-			       key);
+		return err_set(
+		    e, "variable %s is not set; set it in the environment of this command, or write $$ for a plain $", key);
 	buf_str(out, val);
 	return 0;
 }

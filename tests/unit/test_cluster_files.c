@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_cluster_files.c - whole files against what must be said of them: NAME.yaml and NAME.expect. The example files are among them. */
+/* test_cluster_files.c - whole files against what must be said of them: NAME.yaml and NAME.expect. The example files are among
+ * them. */
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
 #include "lib/base/file.h"
@@ -75,7 +76,7 @@ static void judge(const char *dir, const char *name)
 
 static void data_files(void **state)
 {
-	static const char *const names[] = {"two-types", "placeholders", "same-column-lists", "much",	  "reservations",
+	static const char *const names[] = {"two-types",  "placeholders", "same-column-lists", "much",	     "reservations",
 					    "static-mpi", "template",	  "by-memory",	       "six-faults", "quickstart"};
 
 	(void)state;
