@@ -72,7 +72,8 @@ static bool resource_known(const struct view *v, const struct instance *i)
 
 static void judge_loose(struct view *v, const struct instance *i)
 {
-	if (i->launch_time_ms <= 0 || view_too_new(v, i->launch_time_ms) || !view_older(v, i->launch_time_ms, v->in->orphan_grace_ms))
+	/* EC2 tells the launch in whole seconds, rounded down */
+	if (i->launch_time_ms <= 0 || view_too_new(v, i->launch_time_ms + 1000) || !view_older(v, i->launch_time_ms, v->in->orphan_grace_ms))
 		return;
 	/* its address is not told yet and a running node of its launch has no machine: it may be that node's */
 	if (!i->private_ip && i->launch && nodeset_has(v->waiting, i->launch))

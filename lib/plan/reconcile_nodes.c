@@ -180,21 +180,34 @@ static const struct rule *find_rule(const struct view *v, const struct node *n, 
 	return NULL;
 }
 
-static void act(struct view *v, const struct rule *r, const struct node *n)
+/* DOWN carries why the machine went, if EC2 says; no id: nodes that fall together get one update. */
+static void act_down(struct view *v, const struct rule *r, const struct node *n, const char *instance)
+{
+	const struct instance *i = view_instance(v, instance);
+	const char *why = i ? i->state_reason : NULL;
+
+	if ((n->state & NS_BASE) != NS_DOWN)
+		view_act(v, ACT_NODE_DOWN, r->code, n->name, instance, NULL, "%s%s%s", r->reason, why ? ": " : "", why ? why : "");
+}
+
+static void act_machine(struct view *v, const struct rule *r, const struct node *n)
 {
 	const struct binding *b = view_row(v, n->name);
 	enum fact fact = fact_of(v, b);
 	const char *instance = fact & FACT_BOUND ? b->instance : NULL;
-	const struct instance *i = view_instance(v, instance);
-	const char *detail = i && i->state_reason ? i->state_reason : NULL;
 
-	if (r->acts & DO_DOWN && (n->state & NS_BASE) != NS_DOWN)
-		view_act(v, ACT_NODE_DOWN, r->code, n->name, instance, NULL, "%s%s%s%s%s", r->reason, instance ? ": " : "",
-			 instance ? instance : "", detail ? ", " : "", detail ? detail : "");
-	if (r->acts & DO_TERMINATE && instance && fact != FACT_GONE)
+	if (r->acts & DO_DOWN)
+		act_down(v, r, n, instance);
+	if (!instance)
+		return;
+	if (r->acts & DO_TERMINATE && fact != FACT_GONE)
 		view_terminate(v, r->code, n->name, instance, r->reason);
-	if (r->acts & DO_UNBIND && instance)
+	if (r->acts & DO_UNBIND)
 		view_act(v, ACT_UNBIND, r->code, n->name, instance, NULL, "%s", r->reason);
+}
+
+static void act_power(struct view *v, const struct rule *r, const struct node *n)
+{
 	if (r->acts & DO_POWER_DOWN)
 		view_act(v, ACT_NODE_POWER_DOWN, r->code, n->name, NULL, NULL, "%s", r->reason);
 	if (r->acts & DO_POWER_UP)
@@ -231,25 +244,41 @@ static bool backs_off(const struct view *v, const struct map *backoff, const cha
 	return until && !num_i64(until, INT64_MIN, INT64_MAX, &ms, NULL) && v->in->now_ms < ms;
 }
 
+/* Every DOWN of the plan comes before its first power down: jobs are requeued by DOWN. */
+static void judge_nodes(struct view *v, const struct map *seen, const struct map *backoff, const struct rule **found)
+{
+	const struct nodes *l = v->in->nodes;
+
+	for (size_t i = 0; i < l->n && !v->nomem; i++) {
+		const struct rule *r = find_rule(v, &l->v[i], value_of(seen, v->in->seen, l->v[i].name), true);
+
+		if (!r || (r->acts & DO_POWER_UP && backs_off(v, backoff, l->v[i].name)))
+			continue;
+		found[i] = r;
+		act_machine(v, r, &l->v[i]);
+	}
+	for (size_t i = 0; i < l->n && !v->nomem; i++)
+		if (found[i])
+			act_power(v, found[i], &l->v[i]);
+}
+
 void reconcile_nodes(struct view *v)
 {
 	struct map seen = { 0 }, backoff = { 0 };
+	const struct rule **found;
 
 	if (!v->in->nodes || !v->in->bindings || v->nomem)
 		return;
-	if (kvs_map(&seen, v->in->seen) || kvs_map(&backoff, v->in->static_backoff))
+	found = calloc(v->in->nodes->n + 1, sizeof(*found));
+	if (!found || kvs_map(&seen, v->in->seen) || kvs_map(&backoff, v->in->static_backoff))
 		v->nomem = true;
-	for (size_t i = 0; i < v->in->nodes->n && !v->nomem; i++) {
-		const struct node *n = &v->in->nodes->v[i];
-		const struct rule *r = find_rule(v, n, value_of(&seen, v->in->seen, n->name), true);
-
-		if (r && !(r->acts & DO_POWER_UP && backs_off(v, &backoff, n->name)))
-			act(v, r, n);
-	}
+	else
+		judge_nodes(v, &seen, &backoff, found);
 	nodeset_destroy(seen.keys);
 	free(seen.val);
 	nodeset_destroy(backoff.keys);
 	free(backoff.val);
+	free(found);
 }
 
 /* --- watching */

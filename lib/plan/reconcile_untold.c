@@ -10,13 +10,21 @@
 /* resume tells slurmctld right after it writes the row; a row this young may just be between the two. */
 #define TELLING_MS 3000
 
+/* Of a node that has registered slurmctld knows better than EC2 which of a machine's addresses answers. */
 static bool knows(const struct node *n, const struct binding *b, const char *ip)
 {
+	bool up = !(n->state & NS_POWERING_UP) && node_has_addr(n);
 	char *launch = extra_launch(n->extra);
-	bool same = str_eq(launch, b->launch) && str_eq(n->addr, ip);
+	bool same = str_eq(launch, b->launch) && (up || str_eq(n->addr, ip));
 
 	free(launch);
 	return same;
+}
+
+/* The process that launches tells too. */
+static bool at_work(const struct view *v, const char *launch)
+{
+	return view_launch(v, launch) && !nodeset_has(v->dead, launch);
 }
 
 static void judge(struct view *v, const struct binding *b)
@@ -27,7 +35,7 @@ static void judge(struct view *v, const struct binding *b)
 
 	if (b->state != BINDING_BOUND || !n || !i || !b->launch || !i->private_ip || nodeset_has(v->judged, b->node))
 		return;
-	if (i->state != INSTANCE_PENDING && i->state != INSTANCE_RUNNING)
+	if ((i->state != INSTANCE_PENDING && i->state != INSTANCE_RUNNING) || at_work(v, b->launch))
 		return;
 	if (!view_older(v, b->since_ms, TELLING_MS) || view_too_new(v, b->since_ms) || node_name_resolve_any(v->in->gen, b->node, &name))
 		return;
