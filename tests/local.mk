@@ -28,3 +28,17 @@ AM_TESTS_ENVIRONMENT = \
 	export CC HAVE_MICROHTTPD HAVE_CMOCKA LAYERS_FLAGS;
 TESTS += tests/layers tests/layers_red
 EXTRA_DIST += tests/layers tests/layers_red
+
+# The unit tests once more under valgrind: any error or lost block fails. Sanitizer builds see the same and cannot run under it.
+VALGRIND_FLAGS = -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,indirect
+check-valgrind: $(check_PROGRAMS)
+	@if ! command -v valgrind >/dev/null; then echo "check-valgrind: skipped, there is no valgrind"; exit 0; fi; \
+	srcdir='$(srcdir)'; export srcdir; bad=0; n=0; log=check-valgrind.log; : >$$log; \
+	for t in $(check_PROGRAMS); do \
+		case $$t in tests/unit/test_*) ;; *) continue ;; esac; \
+		n=$$((n + 1)); \
+		valgrind $(VALGRIND_FLAGS) ./$$t >>$$log 2>&1 || { echo "FAIL: valgrind $$t (see $$log)"; bad=$$((bad + 1)); }; \
+	done; \
+	echo "check-valgrind: $$n programs, $$bad failed"; test $$bad -eq 0
+.PHONY: check-valgrind
+CLEANFILES += check-valgrind.log

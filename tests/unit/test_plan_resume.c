@@ -131,7 +131,7 @@ static char *fails_text(const struct resume_result *r)
 		strs_clear(&names);
 	}
 	strs_clear(&done);
-	return b.n ? buf_take(&b) : str_dup("");
+	return buf_take(&b);
 }
 
 static char *binds_text(const struct resume_result *r)
