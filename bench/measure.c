@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* measure.c - run a program once and say what it cost: `measure PROGRAM ARGS...`, called by bench/resume.
  *
- * One line on stdout: wall_us, user_us, system_us, rss_kb (highest), anon_kb (highest resident minus what is file-backed at the end), minor and
+ * One line on stdout: wall_us, user_us, system_us, wait_us (ready to run, but the CPUs were busy with others), rss_kb (highest), anon_kb (highest resident minus what is file-backed at the end), minor and
  * major faults, exit status. The program is stopped by ptrace at its exit, when its memory can still be read; it is not slowed before. It gets an
  * empty environment but for SLURM_CONF and SLURM_RESUME_FILE, and /dev/null as descriptors 0 to 2, as from slurmctld.
  */
@@ -58,7 +58,7 @@ static long status_kb(const char *text, const char *key)
 }
 
 struct memory {
-	long rss, anon;
+	long rss, anon, wait_us;
 };
 
 static void read_memory(pid_t pid, struct memory *m)
@@ -78,6 +78,22 @@ static void read_memory(pid_t pid, struct memory *m)
 	m->anon = m->rss - status_kb(text, "RssFile:") - status_kb(text, "RssShmem:");
 }
 
+/* Second number of /proc/<pid>/schedstat: nanoseconds on a run queue. */
+static void read_wait(pid_t pid, struct memory *m)
+{
+	char path[64];
+	unsigned long long ran, waited;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%ld/schedstat", (long) pid);
+	f = fopen(path, "r");
+	if (!f)
+		return;
+	if (fscanf(f, "%llu %llu", &ran, &waited) == 2)
+		m->wait_us = (long) (waited / 1000);
+	fclose(f);
+}
+
 /* Let it run; stop only at its end. Signals go through. Returns its wait status. */
 static int follow(pid_t pid, struct memory *m, struct rusage *use)
 {
@@ -87,10 +103,12 @@ static int follow(pid_t pid, struct memory *m, struct rusage *use)
 		sig = 0;
 		if (WIFEXITED(status) || WIFSIGNALED(status))
 			return status;
-		if (status >> 8 == (SIGTRAP | PTRACE_EVENT_EXIT << 8))
+		if (status >> 8 == (SIGTRAP | PTRACE_EVENT_EXIT << 8)) {
 			read_memory(pid, m);
-		else if (WSTOPSIG(status) != SIGTRAP)
+			read_wait(pid, m);
+		} else if (WSTOPSIG(status) != SIGTRAP) {
 			sig = WSTOPSIG(status);
+		}
 	}
 	return -1;
 }
@@ -102,7 +120,7 @@ static long long us(struct timeval t)
 
 int main(int argc, char **argv)
 {
-	struct memory m = {0, 0};
+	struct memory m = {0, 0, 0};
 	struct rusage use;
 	long long start;
 	int status;
@@ -121,8 +139,8 @@ int main(int argc, char **argv)
 	}
 	start = now_us();
 	status = follow(pid, &m, &use);
-	printf("wall_us=%lld user_us=%lld system_us=%lld rss_kb=%ld anon_kb=%ld minflt=%ld majflt=%ld exit=%d\n", now_us() - start,
-	       us(use.ru_utime), us(use.ru_stime), m.rss, m.anon, use.ru_minflt, use.ru_majflt,
+	printf("wall_us=%lld user_us=%lld system_us=%lld wait_us=%ld rss_kb=%ld anon_kb=%ld minflt=%ld majflt=%ld exit=%d\n", now_us() - start,
+	       us(use.ru_utime), us(use.ru_stime), m.wait_us, m.rss, m.anon, use.ru_minflt, use.ru_majflt,
 	       WIFEXITED(status) ? WEXITSTATUS(status) : 128);
 	return 0;
 }

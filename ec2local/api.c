@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define API_VERSION "2016-11-15"
 #define TAGS_MAX 50 /* of one resource */
@@ -367,9 +368,18 @@ static void run(struct call *c, const struct http_request *rq)
 	}
 }
 
+static int64_t mono_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000000) + t.tv_nsec / 1000;
+}
+
 void api_answer(struct cloud *cloud, const struct http_request *rq, struct http_answer *a)
 {
 	struct call c = {.cloud = cloud, .now_ms = clock_wall_ms(), .status = 200};
+	int64_t start_us = mono_us();
 
 	if (str_eq(rq->path, "/_control") || str_prefix(rq->path, "/_control/")) {
 		control_answer(cloud, rq, a);
@@ -388,4 +398,5 @@ void api_answer(struct cloud *cloud, const struct http_request *rq, struct http_
 	a->delay_ms = c.delay_ms;
 	a->drop = c.drop;
 	params_clear(&c.params);
+	cloud->busy_us += mono_us() - start_us;
 }

@@ -40,6 +40,7 @@ struct cloud {
 	const char *role_access;  /* its key */
 	FILE *request_log;        /* a line per request body; NULL = none */
 	FILE *state_log;          /* a line per change of an instance's state; NULL = none */
+	int64_t busy_us;          /* spent on answers so far, for benchmarks of clients */
 };
 
 int cloud_init(struct cloud *c, const char *region, const char *cidr, struct err *e);

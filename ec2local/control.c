@@ -376,6 +376,15 @@ static struct json_object *calls_json(const struct cloud *cloud)
 	return o;
 }
 
+static struct json_object *time_json(const struct cloud *cloud)
+{
+	struct json_object *o = json_object_new_object();
+
+	if (o)
+		jview_put_i64(o, "busy_us", cloud->busy_us);
+	return o;
+}
+
 static void answer_json(struct http_answer *a, struct json_object *o)
 {
 	a->status = o ? 200 : 500;
@@ -406,8 +415,10 @@ void control_answer(struct cloud *cloud, const struct http_request *rq, struct h
 		answer_json(a, instances_json(cloud));
 	else if (get && str_eq(rq->path, "/_control/calls"))
 		answer_json(a, calls_json(cloud));
+	else if (get && str_eq(rq->path, "/_control/time"))
+		answer_json(a, time_json(cloud));
 	else if (!str_eq(rq->method, "POST") || !str_eq(rq->path, "/_control"))
-		answer_error(a, 404, "POST /_control, GET /_control/instances and GET /_control/calls are answered here");
+		answer_error(a, 404, "POST /_control and GET /_control/instances, /_control/calls, /_control/time are answered here");
 	else if (apply(cloud, rq, &e) < 0)
 		answer_error(a, 400, e.text);
 	else
