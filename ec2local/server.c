@@ -295,10 +295,11 @@ void server_destroy(struct server *s)
 	free(s);
 }
 
-/* Wake the exchanges whose time has come. Milliseconds until the next, -1 = none. */
+/* Wake the exchanges whose time has come. Milliseconds until the next (0 = one was woken, MHD must run), -1 = none. */
 static int64_t wake(struct server *s)
 {
 	int64_t now = clock_mono_ms(), least = -1;
+	bool woken = false;
 
 	for (struct exchange **p = &s->sleeping; *p;) {
 		struct exchange *x = *p;
@@ -306,13 +307,14 @@ static int64_t wake(struct server *s)
 		if (x->due_mono_ms <= now) {
 			*p = x->next_sleeping;
 			MHD_resume_connection(x->connection);
+			woken = true;
 			continue;
 		}
 		if (least < 0 || x->due_mono_ms - now < least)
 			least = x->due_mono_ms - now;
 		p = &x->next_sleeping;
 	}
-	return least;
+	return woken ? 0 : least;
 }
 
 static void take_signals(struct server *s)
