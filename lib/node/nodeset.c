@@ -356,13 +356,12 @@ char *nodeset_text_of(const char *const *names, size_t n)
 {
 	struct buf b = { 0 };
 
-	buf_str(&b, "");
 	for (size_t i = 0; i < n;) {
 		if (i)
 			buf_char(&b, ',');
 		i = write_group(&b, names, n, i);
 	}
-	return b.failed ? (buf_free(&b), NULL) : b.v ? buf_take(&b) : str_dup("");
+	return buf_take(&b);
 }
 
 char *nodeset_text(const struct nodeset *s)

@@ -91,5 +91,5 @@ char *plan_text(const struct plan *p)
 
 	for (size_t i = 0; i < p->n; i++)
 		add_line(&b, &p->v[i]);
-	return p->n ? buf_take(&b) : str_dup("");
+	return buf_take(&b);
 }

@@ -154,11 +154,10 @@ static char *plan_words(struct world *w)
 
 	if (reconcile_plan(input(w), &p, &e))
 		fail_msg("%s", e.text);
-	buf_str(&b, "");
 	for (size_t i = 0; i < p.n; i++)
 		buf_fmt(&b, "%s%s:%s", i ? " " : "", action_kind_text(p.v[i].kind), p.v[i].code);
 	plan_clear(&p);
-	return b.n ? buf_take(&b) : str_dup("");
+	return buf_take(&b);
 }
 
 /* --- one node, one row, one machine, one launch */

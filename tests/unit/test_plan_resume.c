@@ -114,7 +114,6 @@ static char *fails_text(const struct resume_result *r)
 	struct strs done = { 0 };
 	struct buf b = { 0 };
 
-	buf_str(&b, "");
 	for (size_t i = 0; i < r->n_fail; i++) {
 		struct strs names = { 0 };
 		char *text;
