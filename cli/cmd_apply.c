@@ -98,7 +98,8 @@ static int apply(struct apply_job *j)
 		rc = run_step(j, &steps[i], &e);
 	switch (gate(j, rc != 0)) {
 	case -1:
-		fprintf(stderr, "slurm-ec2 apply: %s%snothing was changed\n", e.text, e.text[0] ? "; " : "");
+		/* e may hold what a step took in its stride: only a failed step's text is the reason */
+		fprintf(stderr, "slurm-ec2 apply: %s%snothing was changed\n", rc ? e.text : "", rc ? "; " : "");
 		return EXIT_PROBLEM;
 	case 1:
 		return EXIT_OK;

@@ -30,6 +30,7 @@
 #include <unistd.h>
 
 #define EC2_LIMIT_MS 15000
+#define MACHINES_SHOWN 100
 
 struct counts {
 	int off, waking, idle, busy, down, sleeping; /* nodes: idle~, #, up, working, down or drained, % */
@@ -48,6 +49,8 @@ struct status {
 	struct generation *gen;
 	struct counts *counts; /* one a resource */
 	struct launches launches;
+	struct bindings bindings;
+	struct ec2_call *machines; /* its reply; NULL = EC2 was not asked */
 	struct source source[N_SOURCES];
 	int64_t now_ms;
 	char *slurm_away, *ec2_away, *state_away; /* why a source is missing; NULL = it is there */
@@ -120,7 +123,7 @@ static void read_ec2(struct status *s, const struct settings *set)
 		s->ec2_away = why(&e);
 	else
 		count_machines(s, ec2_describe_reply(c));
-	ec2_call_destroy(c);
+	s->machines = c;
 	aws_destroy(a);
 }
 
@@ -142,7 +145,7 @@ static void read_state(struct status *s)
 	bool became = geteuid() == 0 && user_become(s->gen->slurm_user ? s->gen->slurm_user : SLURM_USER, &e) == 0;
 
 	st = store_open_readonly(STORE_PATH, &e);
-	if (!st || store_launches_open(st, &s->launches, &e))
+	if (!st || store_launches_open(st, &s->launches, &e) || store_bindings(st, &s->bindings, &e))
 		s->state_away = why(&e);
 	for (size_t i = 0; st && !s->state_away && i < N_SOURCES; i++) {
 		if (store_source(st, source_names[i], &s->source[i].ok_ms, &s->source[i].failed_ms, &s->source[i].error, &e))
@@ -180,6 +183,8 @@ static void status_clear(struct status *s)
 	for (size_t i = 0; i < N_SOURCES; i++)
 		free(s->source[i].error);
 	launches_clear(&s->launches);
+	bindings_clear(&s->bindings);
+	ec2_call_destroy(s->machines);
 	free(s->counts);
 	free(s->slurm_away);
 	free(s->ec2_away);
@@ -246,6 +251,43 @@ static void print_launches(const struct status *s)
 	}
 }
 
+static const struct instances *machines_of(const struct status *s)
+{
+	return s->machines && !s->ec2_away ? ec2_describe_reply(s->machines) : NULL;
+}
+
+/* The node a machine is bound to, or NULL. */
+static const char *node_of(const struct status *s, const char *instance)
+{
+	for (size_t i = 0; i < s->bindings.n; i++) {
+		if (s->bindings.v[i].state == BINDING_BOUND && str_eq(s->bindings.v[i].instance, instance))
+			return s->bindings.v[i].node;
+	}
+	return NULL;
+}
+
+static void print_machines(const struct status *s)
+{
+	const struct instances *l = machines_of(s);
+	size_t shown = 0, more = 0;
+
+	for (size_t i = 0; l && i < l->n; i++) {
+		const struct instance *m = &l->v[i];
+		const char *node = node_of(s, m->id);
+
+		if (!instance_alive(m->state))
+			continue;
+		if (shown++ >= MACHINES_SHOWN) {
+			more++;
+			continue;
+		}
+		printf("machine %s  %s  %s  %s  %s\n", m->id, instance_state_text(m->state), m->private_ip ? m->private_ip : "no address yet",
+		       m->type ? m->type : "-", node ? node : "no node");
+	}
+	if (more)
+		printf("and %zu machines more (--json shows all)\n", more);
+}
+
 static void print_text(const struct status *s)
 {
 	const struct generation *g = s->gen;
@@ -254,6 +296,7 @@ static void print_text(const struct status *s)
 	       g->region);
 	print_rows(s);
 	putchar('\n');
+	print_machines(s);
 	if (!s->state_away) {
 		print_sources(s);
 		print_launches(s);
@@ -321,12 +364,48 @@ static int put_source(struct json_object *all, const char *name, const struct so
 		       : 0;
 }
 
+static int put_machine(struct json_object *list, const struct status *s, const struct instance *m)
+{
+	struct json_object *o = json_object_new_object();
+
+	if (!o || json_object_array_add(list, o)) {
+		json_object_put(o);
+		return -1;
+	}
+	return jview_put_str(o, "id", m->id) || jview_put_str(o, "state", instance_state_text(m->state)) ||
+			       jview_put_str(o, "type", m->type) || jview_put_str(o, "private_ip", m->private_ip) ||
+			       jview_put_str(o, "queue", m->queue) || jview_put_str(o, "resource", m->resource) ||
+			       jview_put_str(o, "node", node_of(s, m->id))
+		       ? -1
+		       : 0;
+}
+
+static int put_machines(struct json_object *list, const struct status *s)
+{
+	const struct instances *l = machines_of(s);
+
+	for (size_t i = 0; l && i < l->n; i++) {
+		if (instance_alive(l->v[i].state) && put_machine(list, s, &l->v[i]))
+			return -1;
+	}
+	return 0;
+}
+
+/* A fresh list or object under `key`, borrowed; NULL on no memory. */
+static struct json_object *put_new(struct json_object *o, const char *key, struct json_object *child)
+{
+	return child && jview_put_obj(o, key, child) == 0 ? child : NULL;
+}
+
 static int put_lists(struct json_object *o, const struct status *s)
 {
-	struct json_object *rows = json_object_new_array(), *launches = json_object_new_array(), *sources = json_object_new_object();
-	int rc = !rows || !launches || !sources;
+	struct json_object *rows = put_new(o, "resources", json_object_new_array());
+	struct json_object *machines = put_new(o, "machines", json_object_new_array());
+	struct json_object *launches = put_new(o, "launches", json_object_new_array());
+	struct json_object *sources = put_new(o, "sources", json_object_new_object());
+	int rc = !rows || !machines || !launches || !sources;
 
-	if (jview_put_obj(o, "resources", rows) || jview_put_obj(o, "launches", launches) || jview_put_obj(o, "sources", sources) || rc)
+	if (rc || put_machines(machines, s))
 		return -1;
 	for (size_t i = 0; i < s->gen->n_resources; i++)
 		rc = rc || put_resource(rows, s, i);

@@ -15,7 +15,7 @@ expect() { [ "$1" = "$2" ] || fail "$3: expected \"$1\", got \"$2\""; }
 
 # The example cluster: queue1 with t2.micro, MaxCount 10. Further words are sed expressions over it.
 quickstart() {
-	local words=() word
+	local words=(-e '') word
 	for word in "$@"; do words+=(-e "$word"); done
 	sed "${words[@]}" "$TOP/examples/quickstart.yaml"
 }
@@ -57,7 +57,7 @@ ec2() {
 }
 # Ids of the instances that cost money: pending or running.
 instances() {
-	ec2 describe-instances --filters Name=instance-state-name,Values=pending,running \
+	ec2 describe-instances --filters Name=instance-state-name,Values=pending,running Name=tag:parallelcluster:node-type,Values=Compute \
 		--query 'Reservations[].Instances[].InstanceId' --output text | tr '\t' '\n' | grep . || true
 }
 instance_count() { instances | grep -c . || true; }

@@ -1,0 +1,71 @@
+# shellcheck shell=bash disable=SC2016
+# SPDX-License-Identifier: GPL-2.0-or-later
+# slurm-ec2 apply on a site of its own: the first time, again, grown, shrunk, refused, and taken out again.
+
+nodes() { on_head sinfo --noheader --Node --format='%N' | sort -u | wc -l; }
+number() { on_head readlink /var/lib/slurm-ec2/applied/current; }
+sums() { on_head sh -c 'cd /etc/slurm && ls && sha256sum *'; }
+
+head_up
+
+step "a dry run changes nothing"
+before=$(sums)
+quickstart >"$RUN/cluster.yaml"
+put "$RUN/cluster.yaml" /root/cluster.yaml
+on_head slurm-ec2 apply /root/cluster.yaml --dry-run
+expect "$before" "$(sums)" "Slurm's folder"
+expect 0 "$(ec2 describe-launch-templates --query 'length(LaunchTemplates)')" "launch templates"
+
+step "the first apply starts slurmctld with ten nodes that do not exist"
+on_head slurm-ec2 apply /root/cluster.yaml
+expect "idle~ 10" "$(on_head sinfo --noheader --format='%t %D')" "sinfo"
+expect 1 "$(number)" "generation"
+expect 1 "$(ec2 describe-launch-templates --query 'length(LaunchTemplates)')" "launch templates"
+uuid=$(on_head sed -n 's/.*"uuid": *"\([^"]*\)".*/\1/p' /var/lib/slurm-ec2/applied/current/generation.json)
+expect "$uuid" "$(ec2 describe-launch-templates --query 'LaunchTemplates[0].Tags[?Key==`slurm-ec2:cluster`].Value' --output text)" "the template's tag"
+
+step "applied again: no change, no restart, no new version"
+pid=$(on_head pgrep -x slurmctld)
+on_head slurm-ec2 apply /root/cluster.yaml
+expect "$pid" "$(on_head pgrep -x slurmctld)" "slurmctld's process"
+expect 1 "$(ec2 describe-launch-templates --query 'LaunchTemplates[0].LatestVersionNumber')" "template version"
+
+step "a partition's figure only: slurmctld reconfigures"
+quickstart 's/ScaledownIdletime: 1/ScaledownIdletime: 2/' | apply_cluster
+expect "$pid" "$(on_head pgrep -x slurmctld)" "slurmctld's process"
+expect 120 "$(on_head scontrol show partition queue1 --oneliner | sed -n 's/.*SuspendTime=\([^ ]*\).*/\1/p')" "SuspendTime"
+
+step "grown and shrunk"
+quickstart 's/MaxCount: 10/MaxCount: 12/' | apply_cluster
+expect 12 "$(nodes)" "nodes"
+quickstart 's/MaxCount: 10/MaxCount: 3/' | apply_cluster
+expect 3 "$(nodes)" "nodes"
+expect 1 "$(ec2 describe-launch-templates --query 'LaunchTemplates[0].LatestVersionNumber')" "template version"
+
+step "a node in use does not vanish"
+on_head systemctl start slurm-ec2-clustermgtd
+wait_for 20 "clustermgtd has looked round" on_head sh -c 'slurm-ec2 status | grep -q "loop .* s ago"'
+on_head scontrol update nodename=queue1-dy-t2micro-3 state=power_up
+wait_for 30 "node 3 has a machine" instance_count_is 1
+if quickstart 's/MaxCount: 10/MaxCount: 2/' | apply_cluster >"$RUN/out" 2>&1; then fail "a node in use was removed"; fi
+grep -q 'queue1-dy-t2micro-3' "$RUN/out" || fail "the refusal does not name the node: $(<"$RUN/out")"
+expect 3 "$(nodes)" "nodes"
+
+step "files slurmctld cannot start with are not installed"
+before=$(sums)
+generation=$(number)
+if quickstart 's/MaxCount: 10/MaxCount: 3\n      CustomSlurmSettings: {NoSuchKey: 1}/' | apply_cluster >"$RUN/out" 2>&1; then
+	fail "a broken file was installed"
+fi
+grep -q 'NoSuchKey' "$RUN/out" || fail "slurmctld's own words are missing: $(<"$RUN/out")"
+expect "$before" "$(sums)" "Slurm's folder"
+expect "$generation" "$(number)" "generation"
+on_head scontrol ping
+
+step "uninstall refuses while a machine lives, then takes all out"
+on_head systemctl stop slurm-ec2-clustermgtd
+if on_head slurm-ec2 uninstall --yes; then fail "it went over a machine"; fi
+on_head slurm-ec2 uninstall --yes --terminate
+expect 0 "$(instance_count)" "machines"
+expect 0 "$(ec2 describe-launch-templates --query 'length(LaunchTemplates)')" "launch templates"
+on_head sh -c '! grep -rq slurm-ec2 /etc/slurm/slurm.conf && test ! -e /etc/slurm/slurm-ec2.conf'
