@@ -117,6 +117,7 @@ void cluster_destroy(struct cluster *c)
 	free(c->custom_slurm);
 	kvs_clear(&c->tags);
 	free(c->file);
+	free(c->text);
 	free(c->region);
 	free(c->os);
 	free(c->custom_ami);

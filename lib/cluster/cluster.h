@@ -100,6 +100,7 @@ struct queue {
 
 struct cluster {
 	char *file;                      /* path as given, for messages */
+	char *text;                      /* the file with its variables filled in; gives the same cluster again without any of them */
 	char *region;
 	char *os;                        /* Image.Os */
 	char *custom_ami;                /* Image.CustomAmi or NULL */

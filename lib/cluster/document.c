@@ -125,10 +125,20 @@ static struct place offset_place(const char *text, size_t n, size_t offset)
 	return p;
 }
 
+/* The two slips that libyaml's own words do not explain. */
+static const char *syntax_hint(const char *text, size_t n, size_t at)
+{
+	if (at < n && text[at] == '\t')
+		return "; a tab cannot indent YAML, use spaces";
+	if (at > 0 && at < n && text[at] == '{' && text[at - 1] == '$')
+		return "; inside { } and [ ] write \"${NAME}\" in quotes";
+	return "";
+}
+
 static void syntax_problem(struct document *d, const yaml_parser_t *y, const char *text, size_t n)
 {
 	struct place at = mark_place(y->problem_mark);
-	const char *hint = "";
+	const char *hint = syntax_hint(text, n, y->problem_mark.index);
 
 	if (y->error == YAML_MEMORY_ERROR) {
 		d->p->nomem = true;
@@ -136,8 +146,6 @@ static void syntax_problem(struct document *d, const yaml_parser_t *y, const cha
 	}
 	if (y->error == YAML_READER_ERROR)
 		at = offset_place(text, n, y->problem_offset);
-	else if (y->problem_mark.index < n && text[y->problem_mark.index] == '\t')
-		hint = "; a tab cannot indent YAML, use spaces";
 	document_problem(d, PROBLEM_ERROR, at, NULL, "not valid YAML: %s%s%s%s", y->context ? y->context : "",
 			 y->context ? ", " : "", y->problem ? y->problem : "unreadable", hint);
 }
@@ -217,6 +225,10 @@ int document_open(struct document *d, const char *file, const char *text, size_t
 	if (n > DOCUMENT_MAX_BYTES) {
 		document_problem(d, PROBLEM_ERROR, (struct place){1, 1}, NULL, "the file is larger than %d KiB",
 				 DOCUMENT_MAX_BYTES / 1024);
+		return -1;
+	}
+	if (n >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0)) {
+		document_problem(d, PROBLEM_ERROR, (struct place){1, 1}, NULL, "the file is UTF-16; save it as UTF-8");
 		return -1;
 	}
 	if (first_pass(d, text, n) < 0)

@@ -3,6 +3,7 @@
 #include "lib/base/problem.h"
 #include "lib/cluster/check.h"
 #include "lib/cluster/cluster.h"
+#include "lib/cluster/filled.h"
 #include "lib/cluster/load.h"
 #include "lib/cluster/reader.h"
 
@@ -21,8 +22,12 @@ struct cluster *cluster_parse(const char *path, const char *text, size_t n, clus
 	}
 	reader_read(path, text, n, &schema_cluster, c, get, arg, false, p);
 	check_cluster(c, p);
-	if (problems_count(p, PROBLEM_ERROR) == errors)
-		return c;
+	if (problems_count(p, PROBLEM_ERROR) == errors) {
+		c->text = filled_text(text, n, get, arg);
+		if (c->text)
+			return c;
+		p->nomem = true;
+	}
 	cluster_destroy(c);
 	return NULL;
 }

@@ -236,11 +236,81 @@ static void many_queues(void **state)
 	cluster_destroy(c);
 }
 
+static const char *get_value(void *arg, const char *name)
+{
+	(void)arg;
+	if (strcmp(name, "TYPE") == 0)
+		return "c5.large";
+	return strcmp(name, "ODD") == 0 ? "a \"b\": {c} # $d \\" : NULL;
+}
+
+static const char *get_nothing(void *arg, const char *name)
+{
+	(void)arg;
+	(void)name;
+	return NULL;
+}
+
+/* What is kept of an applied file reads the same without the environment it was applied in. */
+static void filled(void **state)
+{
+	static const char with[] = "\xef\xbb\xbf# \xc3\xa9 $COMMENT\n"
+				   "Image: {Os: rhel9}\n"
+				   "Tags:\n"
+				   "- {Key: caf\xc3\xa9, Value: &v $ODD}\n"
+				   "- {Key: two, Value: *v} # stays\n"
+				   "- Key: three\n"
+				   "  Value: 'costs $$5'\n"
+				   "Scheduling:\n"
+				   "  Scheduler: slurm\n"
+				   "  SlurmQueues:\n"
+				   "  - Name: q\n"
+				   "    Networking: {SubnetIds: [subnet-12345678]}\n"
+				   "    ComputeResources: [{Name: r, InstanceType: \"${TYPE}\"}]\n"
+				   "DevSettings:\n"
+				   "  Cookbook:\n"
+				   "    ExtraChefAttributes: |\n"
+				   "      {\"a\": \"$TYPE\"}\n"
+				   "Region: us-east-1\n";
+	static const char without[] = "# \xc3\xa9 $COMMENT\n"
+				      "Image: {Os: rhel9}\n"
+				      "Tags:\n"
+				      "- {Key: caf\xc3\xa9, Value: &v \"a \\\"b\\\": {c} # $$d \\\\\"}\n"
+				      "- {Key: two, Value: *v} # stays\n"
+				      "- Key: three\n"
+				      "  Value: \"costs $$5\"\n"
+				      "Scheduling:\n"
+				      "  Scheduler: slurm\n"
+				      "  SlurmQueues:\n"
+				      "  - Name: q\n"
+				      "    Networking: {SubnetIds: [subnet-12345678]}\n"
+				      "    ComputeResources: [{Name: r, InstanceType: \"c5.large\"}]\n"
+				      "DevSettings:\n"
+				      "  Cookbook:\n"
+				      "    ExtraChefAttributes: \"{\\\"a\\\": \\\"c5.large\\\"}\\x0a\"\n"
+				      "Region: us-east-1\n";
+	struct problems p = {0};
+	struct cluster *c = cluster_parse("f", with, strlen(with), get_value, NULL, &p), *again;
+
+	(void)state;
+	assert_non_null(c);
+	assert_string_equal(c->text, without);
+	again = cluster_parse("f", c->text, strlen(c->text), get_nothing, NULL, &p);
+	assert_non_null(again);
+	assert_string_equal(again->text, c->text);
+	assert_string_equal(kvs_get(&again->tags, "two"), "a \"b\": {c} # $d \\");
+	assert_string_equal(kvs_get(&again->tags, "three"), "costs $5");
+	assert_string_equal(again->queues[0].resources[0].instance_types.v[0], "c5.large");
+	cluster_destroy(again);
+	cluster_destroy(c);
+	problems_clear(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults),	   cmocka_unit_test(every_field), cmocka_unit_test(named_placement),
-		cmocka_unit_test(enums),	   cmocka_unit_test(many_queues),
+		cmocka_unit_test(enums),	   cmocka_unit_test(many_queues), cmocka_unit_test(filled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
