@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* generation.c - the applied generation as JSON and as a folder on disk.
  *
- * `slurm-ec2 apply` writes it; resume, suspend and the daemons read it, often under an empty environment. A write is prepared beside its final
- * place and shown by two renames, so a reader sees the old generation or the new one, whole. It never changes a file of Slurm's own folder.
+ * `slurm-ec2 apply` writes it; resume, suspend and the daemons read it, often under an empty environment. A write is
+ * prepared beside its final place and shown by two renames, so a reader sees the old generation or the new one, whole. It
+ * never changes a file of Slurm's own folder.
  */
 #include "lib/cluster/generation.h"
 
@@ -502,7 +503,8 @@ static int64_t current_number(const char *dir)
 
 static int point_current(const char *dir, int64_t number, struct err *e)
 {
-	char *link = str_fmt("%s/current", dir), *fresh = str_fmt("%s/.current.new", dir), *target = str_fmt("%" PRId64, number);
+	char *link = str_fmt("%s/current", dir), *fresh = str_fmt("%s/.current.new", dir),
+	     *target = str_fmt("%" PRId64, number);
 	int rc;
 
 	if (!link || !fresh || !target)

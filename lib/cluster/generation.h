@@ -1,8 +1,10 @@
-/* generation.h - the applied generation: everything resume, suspend and the daemons need, resolved once by `slurm-ec2 apply`.
+/* generation.h - the applied generation: everything resume, suspend and the daemons need, resolved once by `slurm-ec2
+ * apply`.
  *
- * On disk: PKGSTATEDIR/applied/<number>/ with generation.json, cluster.yaml (as applied, variables filled in) and slurm/ (the Slurm files).
- * "current" in that folder is a symbolic link to the newest, replaced by rename; the previous one is kept, older ones are removed.
- * A node name is `<queue>-{st|dy}-<resource>-<n>`; the (queue, resource) pairs below are what names are resolved against.
+ * On disk: PKGSTATEDIR/applied/<number>/ with generation.json, cluster.yaml (as applied, variables filled in) and slurm/
+ * (the Slurm files). "current" in that folder is a symbolic link to the newest, replaced by rename; the previous one is
+ * kept, older ones are removed. A node name is `<queue>-{st|dy}-<resource>-<n>`; the (queue, resource) pairs below are
+ * what names are resolved against.
  */
 #ifndef SE_CLUSTER_GENERATION_H
 #define SE_CLUSTER_GENERATION_H
@@ -57,16 +59,19 @@ struct generation {
 void generation_destroy(struct generation *g); /* takes NULL */
 /* Append a zeroed resource; borrowed until the next call. NULL on no memory. */
 struct gen_resource *generation_add_resource(struct generation *g);
-/* Position of a pair in resources, or SIZE_MAX. Lengths are given so that a part of a node name can be looked up where it stands. */
+/* Position of a pair in resources, or SIZE_MAX. Lengths are given so that a part of a node name can be looked up where it
+ * stands. */
 size_t generation_find_resource(const struct generation *g, const char *queue, size_t n_queue, const char *name, size_t n_name);
-/* Make lookups fast; done by generation_from_json and undone by generation_add_resource. -1 on no memory (lookups still work). */
+/* Make lookups fast; done by generation_from_json and undone by generation_add_resource. -1 on no memory (lookups still
+ * work). */
 int generation_index(struct generation *g);
 
 /* JSON text both ways. Unknown members are ignored (an older program after a downgrade). */
 char *generation_to_json(const struct generation *g); /* caller frees; NULL on no memory */
 struct generation *generation_from_json(const char *text, size_t n, struct err *e);
 
-/* Read <dir>/current/generation.json. dir is APPLIED_DIR but in tests. NULL with e, which says "run slurm-ec2 apply" when there is none. */
+/* Read <dir>/current/generation.json. dir is APPLIED_DIR but in tests. NULL with e, which says "run slurm-ec2 apply" when
+ * there is none. */
 struct generation *generation_load(const char *dir, struct err *e);
 
 /* One file of a generation. */
@@ -74,7 +79,8 @@ struct gen_file {
 	char *path;  /* relative to the generation's folder, e.g. "slurm/slurm-ec2.conf" */
 	char *text;
 };
-/* Write <dir>/<number>/ (its files and generation.json), then swing "current" to it and remove all but the previous one. All or nothing. */
+/* Write <dir>/<number>/ (its files and generation.json), then swing "current" to it and remove all but the previous one.
+ * All or nothing. */
 int generation_store(const char *dir, const struct generation *g, const struct gen_file *files, size_t n, struct err *e);
 /* Swing "current" back to generation `number` (a failed apply); 0 = there was none before. */
 int generation_revert(const char *dir, int64_t number, struct err *e);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* extra.c - the launch id in a node's `extra`, both ways. Text that is not ours gives NULL, never an error: a site may keep its own there. */
+/* extra.c - the launch id in a node's `extra`, both ways. Text that is not ours gives NULL, never an error: a site may
+ * keep its own there. */
 #include "lib/node/extra.h"
 
 #include "lib/base/jview.h"

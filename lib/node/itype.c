@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* itype.c - instance facts as values and as the JSON of the AWS CLI, both ways.
  *
- * Members that are missing stay zero; a member with another type than EC2 gives is an error naming the instance type. lib/aws fills the same
- * values from EC2's own XML.
+ * Members that are missing stay zero; a member with another type than EC2 gives is an error naming the instance type.
+ * lib/aws fills the same values from EC2's own XML.
  */
 #include "lib/node/itype.h"
 
@@ -136,7 +136,9 @@ static int read_card(struct itype *t, struct json_object *o, struct err *e)
 
 	if (!c)
 		return err_nomem(e);
-	return get_int(o, "NetworkCardIndex", &c->index, e) || get_int(o, "MaximumNetworkInterfaces", &c->max_interfaces, e) ? -1 : 0;
+	return get_int(o, "NetworkCardIndex", &c->index, e) || get_int(o, "MaximumNetworkInterfaces", &c->max_interfaces, e)
+		   ? -1
+		   : 0;
 }
 
 static int read_gpu(struct itype *t, struct json_object *o, struct err *e)

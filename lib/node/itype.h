@@ -49,8 +49,8 @@ void itypes_clear(struct itypes *l);
 const struct itype *itypes_find(const struct itypes *l, const char *name);
 struct network_card *itype_add_card(struct itype *t);
 struct itype_gpu *itype_add_gpu(struct itype *t);
-/* JSON text both ways: {"InstanceTypes": [...]} in the shape of the AWS CLI's describe-instance-types output, so that its output (and
- * DevSettings.InstanceTypesData) can be fed in as it is. */
+/* JSON text both ways: {"InstanceTypes": [...]} in the shape of the AWS CLI's describe-instance-types output, so that its
+ * output (and DevSettings.InstanceTypesData) can be fed in as it is. */
 char *itypes_to_json(const struct itypes *l);
 int itypes_from_json(struct itypes *l, const char *text, size_t n, const char *what, struct err *e);
 

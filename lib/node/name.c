@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* name.c - node names both ways, against the pairs of a generation.
  *
- * A queue and a resource may themselves contain "-st-" or "-dy-", so a name can be cut in several places. Every cut is tried against the
- * known pairs, from the last to the first; none is guessed from its pattern. For who calls it with 10 000 names the generation carries an
- * index of its pairs. It never splits a hostlist: nodeset.c does.
+ * A queue and a resource may themselves contain "-st-" or "-dy-", so a name can be cut in several places. Every cut is
+ * tried against the known pairs, from the last to the first; none is guessed from its pattern. For who calls it with 10
+ * 000 names the generation carries an index of its pairs. It never splits a hostlist: nodeset.c does.
  */
 #include "lib/node/name.h"
 

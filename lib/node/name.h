@@ -13,8 +13,8 @@ struct node_name {
 	int n;            /* from 1 */
 };
 
-/* Which node of the generation a name is. Anchored and exact: ASCII only, no leading zero, the pair must be known, n within MinCount
- * (static) or MaxCount - MinCount (dynamic). 0, or -1 if it is not one of ours. */
+/* Which node of the generation a name is. Anchored and exact: ASCII only, no leading zero, the pair must be known, n
+ * within MinCount (static) or MaxCount - MinCount (dynamic). 0, or -1 if it is not one of ours. */
 int node_name_resolve(const struct generation *g, const char *name, struct node_name *out);
 /* Known pair, but number beyond the present counts (a node of an older generation). */
 int node_name_resolve_any(const struct generation *g, const char *name, struct node_name *out);

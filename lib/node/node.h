@@ -1,7 +1,7 @@
 /* node.h - a Slurm node as a plain value.
  *
- * State bits are Slurm's own numbers, unchanged from 21.08 to 26.05 (lib/slurmctl asserts it at compile time). Test them with masks of
- * required and forbidden bits; unknown bits are kept and never make a test fail.
+ * State bits are Slurm's own numbers, unchanged from 21.08 to 26.05 (lib/slurmctl asserts it at compile time). Test them
+ * with masks of required and forbidden bits; unknown bits are kept and never make a test fail.
  */
 #ifndef SE_NODE_NODE_H
 #define SE_NODE_NODE_H

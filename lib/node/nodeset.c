@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* nodeset.c - an ordered set of names with its hostlist text, for code that must not link libslurm.
  *
- * A list keeps the order, an open-addressed table of list positions answers "is it there". Names only grow; a parse that fails takes its own
- * names back out. It knows nothing of queues: name.c does.
+ * A list keeps the order, an open-addressed table of list positions answers "is it there". Names only grow; a parse that
+ * fails takes its own names back out. It knows nothing of queues: name.c does.
  */
 #include "lib/node/nodeset.h"
 

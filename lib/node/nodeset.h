@@ -1,7 +1,8 @@
 /* nodeset.h - an ordered set of node names and its hostlist text, both ways, without libslurm (pure code uses it).
  *
- * Order of first appearance is kept, duplicates are dropped. Text: "a-[1-3,5],b-7"; leading zeros are kept as written. Malformed text
- * is refused as a whole: unbalanced bracket, reversed range, more than one bracket, empty part, more than 65536 in one range.
+ * Order of first appearance is kept, duplicates are dropped. Text: "a-[1-3,5],b-7"; leading zeros are kept as written.
+ * Malformed text is refused as a whole: unbalanced bracket, reversed range, more than one bracket, empty part, more than
+ * 65536 in one range.
  */
 #ifndef SE_NODE_NODESET_H
 #define SE_NODE_NODESET_H

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #define CODE_INSUFFICIENT "InsufficientInstanceCapacity" /* none came, EC2 said nothing else */
-#define CODE_LIMITED "LimitedInstanceCapacity"           /* fewer came than the job needs (our own word, and ParallelCluster's) */
+#define CODE_LIMITED "LimitedInstanceCapacity"           /* fewer came than the job needs (ParallelCluster's word) */
 #define CODE_INVALID_NAME "InvalidNodenameError"         /* not a node of the applied cluster */
 
 /* True for capacity and quota codes that depend on how many were asked for. Any other code fails every size alike. */

@@ -1,7 +1,8 @@
 /* plan.h - a plan: an ordered list of effects, each with its reason, made by pure functions and carried out by lib/apply.
  *
- * A plan can be printed (`clustermgtd --dry-run`), compared in a test, and replayed. Each action names the binding generation it was based
- * on; the act re-checks it in the same transaction, so a node that changed while the plan was made is left alone.
+ * A plan can be printed (`clustermgtd --dry-run`), compared in a test, and replayed. Each action names the binding
+ * generation it was based on; the act re-checks it in the same transaction, so a node that changed while the plan was made
+ * is left alone.
  */
 #ifndef SE_PLAN_PLAN_H
 #define SE_PLAN_PLAN_H

@@ -97,7 +97,8 @@ static int join_waiting(struct view *v)
 		char *launch;
 		int rc;
 
-		if (!n->extra || (b && b->state != BINDING_FREE) || !node_state_is(n->state, 0, 0, NS_POWERED_DOWN | NS_POWERING_DOWN))
+		if (!n->extra || (b && b->state != BINDING_FREE) ||
+		    !node_state_is(n->state, 0, 0, NS_POWERED_DOWN | NS_POWERING_DOWN))
 			continue;
 		launch = extra_launch(n->extra);
 		rc = launch ? nodeset_add(v->waiting, launch) : 0;
@@ -116,8 +117,8 @@ int view_create(struct view *v, const struct reconcile_input *in, struct plan *o
 	v->judged = nodeset_create();
 	v->handled = nodeset_create();
 	if (!v->dead || !v->waiting || !v->judged || !v->handled || map_create(&v->node) || map_create(&v->node_at) ||
-	    map_create(&v->row) || map_create(&v->row_of) || map_create(&v->instance) || map_create(&v->launch) || join_nodes(v) ||
-	    join_rows(v) || join_instances(v) || join_waiting(v)) {
+	    map_create(&v->row) || map_create(&v->row_of) || map_create(&v->instance) || map_create(&v->launch) ||
+	    join_nodes(v) || join_rows(v) || join_instances(v) || join_waiting(v)) {
 		view_destroy(v);
 		return -1;
 	}

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* reconcile_launches.c - launch rows that nobody works on any more: finished or undone.
  *
- * A row whose worker lives is never touched. INTENT is asked again with its own token while its nodes still wait for it, for the answer may have
- * been lost; ANSWERED has its machines bound to its nodes. What cannot be used is ended, then the row is closed.
+ * A row whose worker lives is never touched. INTENT is asked again with its own token while its nodes still wait for it,
+ * for the answer may have been lost; ANSWERED has its machines bound to its nodes. What cannot be used is ended, then the
+ * row is closed.
  */
 #include "lib/plan/reconcile_view.h"
 
@@ -93,7 +94,8 @@ static void end_rest(struct view *v, const struct found *f, size_t at)
 
 static void close_row(struct view *v, const struct launch *l)
 {
-	view_act(v, ACT_LAUNCH_CLOSE, "launch-finished", NULL, NULL, l->id, "its worker is gone and nothing of it is left to do");
+	view_act(v, ACT_LAUNCH_CLOSE, "launch-finished", NULL, NULL, l->id,
+		 "its worker is gone and nothing of it is left to do");
 }
 
 static void undo(struct view *v, const struct launch *l, const struct found *f)

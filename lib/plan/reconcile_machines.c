@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* reconcile_machines.c - machines of ours that no row ties to a node: taken in again where slurmctld knows them, else ended.
+/* reconcile_machines.c - machines of ours that no row ties to a node: taken in again where slurmctld knows them, else
+ * ended.
  *
- * Only machines with this cluster's UUID are looked at. A machine of a launch that is still open belongs to that launch, not here.
+ * Only machines with this cluster's UUID are looked at. A machine of a launch that is still open belongs to that launch,
+ * not here.
  */
 #include "lib/plan/reconcile_view.h"
 
@@ -73,7 +75,8 @@ static bool resource_known(const struct view *v, const struct instance *i)
 static void judge_loose(struct view *v, const struct instance *i)
 {
 	/* EC2 tells the launch in whole seconds, rounded down */
-	if (i->launch_time_ms <= 0 || view_too_new(v, i->launch_time_ms + 1000) || !view_older(v, i->launch_time_ms, v->in->orphan_grace_ms))
+	if (i->launch_time_ms <= 0 || view_too_new(v, i->launch_time_ms + 1000) ||
+	    !view_older(v, i->launch_time_ms, v->in->orphan_grace_ms))
 		return;
 	/* its address is not told yet and a running node of its launch has no machine: it may be that node's */
 	if (!i->private_ip && i->launch && nodeset_has(v->waiting, i->launch))
@@ -81,7 +84,8 @@ static void judge_loose(struct view *v, const struct instance *i)
 	if (resource_known(v, i))
 		view_terminate(v, "orphan", NULL, i->id, "no node has this machine");
 	else
-		view_terminate(v, "unknown-resource", NULL, i->id, "its queue or compute resource is not in the applied cluster");
+		view_terminate(v, "unknown-resource", NULL, i->id,
+			       "its queue or compute resource is not in the applied cluster");
 }
 
 /* A row for a node that neither the applied cluster nor slurmctld knows. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* reconcile_nodes.c - the table of rules about nodes; the first that fits a node is taken, one node has one rule a loop.
  *
- * State is tested by required and forbidden bits only: a flag that a newer Slurm adds changes nothing. An administrator's DOWN, DRAIN or FAIL is
- * respected: those states are touched only when the reason is Slurm's own or ours.
+ * State is tested by required and forbidden bits only: a flag that a newer Slurm adds changes nothing. An administrator's
+ * DOWN, DRAIN or FAIL is respected: those states are touched only when the reason is Slurm's own or ours.
  */
 #include "lib/plan/reconcile_view.h"
 
@@ -63,29 +63,36 @@ static const struct rule rules[] = {
 	/* an administrator holds it: its jobs are requeued, the hold stays */
 	{ .code = "machine-gone-held", .forbidden = OFF, .facts = FACT_GONE, .acts = DO_DOWN | DO_CLEAN,
 	  .reason = "(Code:MachineGone)The machine of this node is gone" },
-	{ .code = "powering-down", .required = NS_POWERING_DOWN, .forbidden = NS_POWERING_UP, .facts = FACT_BOUND, .acts = DO_CLEAN,
+	{ .code = "powering-down", .required = NS_POWERING_DOWN, .forbidden = NS_POWERING_UP, .facts = FACT_BOUND,
+	  .acts = DO_CLEAN,
 	  .reason = "its node is powering down" },
 	{ .code = "resume-timeout", .bases = BASE(NS_DOWN), .required = NS_POWERED_DOWN, .forbidden = HELD | NS_POWERING_DOWN,
 	  .facts = FACT_NONE | FACT_BOUND, .why = WHY_AUTOMATIC, .age = AGE_REQUEUED, .acts = DO_CLEAN | DO_POWER_DOWN,
 	  .reason = "back to idle after ResumeTimeout" },
-	{ .code = "powered-down", .required = NS_POWERED_DOWN, .forbidden = NS_POWERING_UP, .facts = FACT_BOUND, .acts = DO_CLEAN,
+	{ .code = "powered-down", .required = NS_POWERED_DOWN, .forbidden = NS_POWERING_UP, .facts = FACT_BOUND,
+	  .acts = DO_CLEAN,
 	  .reason = "its node is powered down" },
-	{ .code = "launch-failed", .bases = BASE(NS_DOWN), .forbidden = HELD | OFF | NS_POWER_DOWN, .facts = FACT_NONE | FACT_BOUND,
-	  .why = WHY_OURS, .age = AGE_REQUEUED, .acts = DO_CLEAN | DO_POWER_DOWN, .reason = "back to idle after a failed launch" },
+	{ .code = "launch-failed", .bases = BASE(NS_DOWN), .forbidden = HELD | OFF | NS_POWER_DOWN,
+	  .facts = FACT_NONE | FACT_BOUND,
+	  .why = WHY_OURS, .age = AGE_REQUEUED, .acts = DO_CLEAN | DO_POWER_DOWN,
+	  .reason = "back to idle after a failed launch" },
 	{ .code = "boot-failed", .bases = BASE(NS_DOWN), .required = NS_POWERING_UP, .forbidden = HELD | OFF | NS_POWER_DOWN,
 	  .facts = FACT_NONE | FACT_BOUND, .why = WHY_AUTOMATIC, .age = AGE_REQUEUED, .acts = DO_CLEAN | DO_POWER_DOWN,
 	  .reason = "back to idle after a failed boot" },
-	{ .code = "node-down", .bases = BASE(NS_DOWN), .forbidden = HELD | OFF | NS_POWER_DOWN | NS_POWERING_UP | NS_COMPLETING | REBOOT,
+	{ .code = "node-down", .bases = BASE(NS_DOWN),
+	  .forbidden = HELD | OFF | NS_POWER_DOWN | NS_POWERING_UP | NS_COMPLETING | REBOOT,
 	  .facts = FACT_NONE | FACT_ALIVE, .why = WHY_AUTOMATIC, .age = AGE_REASON_GRACE, .needs_ec2 = true,
 	  .acts = DO_CLEAN | DO_POWER_DOWN, .reason = "back to idle, slurmd does not come back" },
 	{ .code = "no-machine", .bases = BASE(NS_IDLE) | BASE(NS_ALLOCATED) | BASE(NS_MIXED), .required = NS_POWERING_UP,
 	  .forbidden = OFF | NS_POWER_DOWN, .facts = FACT_NONE, .age = AGE_SEEN_GRACE, .needs_ec2 = true, .acts = DO_DOWN,
 	  .reason = "(Code:NoMachine)No machine was launched for this node" },
 	{ .code = "stuck-idle", .bases = BASE(NS_IDLE), .required = NS_POWERED_DOWN | NS_NO_RESPOND,
-	  .forbidden = HELD | NS_POWERING_UP | NS_POWER_UP | NS_POWERING_DOWN | NS_POWER_DOWN, .facts = FACT_NONE, .age = AGE_SEEN_GRACE,
+	  .forbidden = HELD | NS_POWERING_UP | NS_POWER_UP | NS_POWERING_DOWN | NS_POWER_DOWN, .facts = FACT_NONE,
+	  .age = AGE_SEEN_GRACE,
 	  .acts = DO_POWER_DOWN, .reason = "powered down but marked as not responding" },
 	{ .code = "static-down", .bases = BASE(NS_IDLE), .required = NS_POWERED_DOWN,
-	  .forbidden = HELD | NS_POWERING_UP | NS_POWER_UP | NS_POWERING_DOWN | NS_POWER_DOWN, .facts = FACT_NONE, .only_static = true,
+	  .forbidden = HELD | NS_POWERING_UP | NS_POWER_UP | NS_POWERING_DOWN | NS_POWER_DOWN, .facts = FACT_NONE,
+	  .only_static = true,
 	  .acts = DO_POWER_UP, .reason = "static node" },
 };
 
@@ -150,7 +157,8 @@ static bool age_fits(const struct view *v, const struct rule *r, const struct no
 }
 
 /* Everything of a rule but its age. */
-static bool rule_fits(const struct view *v, const struct rule *r, const struct node *n, const struct node_name *name, enum fact fact)
+static bool rule_fits(const struct view *v, const struct rule *r, const struct node *n, const struct node_name *name,
+		      enum fact fact)
 {
 	if (!node_state_is(n->state, r->bases, r->required, r->forbidden) || !(r->facts & fact))
 		return false;
@@ -187,7 +195,8 @@ static void act_down(struct view *v, const struct rule *r, const struct node *n,
 	const char *why = i ? i->state_reason : NULL;
 
 	if ((n->state & NS_BASE) != NS_DOWN)
-		view_act(v, ACT_NODE_DOWN, r->code, n->name, instance, NULL, "%s%s%s", r->reason, why ? ": " : "", why ? why : "");
+		view_act(v, ACT_NODE_DOWN, r->code, n->name, instance, NULL, "%s%s%s", r->reason, why ? ": " : "",
+			 why ? why : "");
 }
 
 static void act_machine(struct view *v, const struct rule *r, const struct node *n)

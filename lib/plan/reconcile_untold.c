@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* reconcile_untold.c - bound nodes of which slurmctld does not know the machine: resume's time was over, slurmctld was away, EC2 told the address
- * late, or somebody changed it. Address and launch id are written again. */
+/* reconcile_untold.c - bound nodes of which slurmctld does not know the machine: resume's time was over, slurmctld was
+ * away, EC2 told the address late, or somebody changed it. Address and launch id are written again. */
 #include "lib/plan/reconcile_view.h"
 
 #include "lib/node/extra.h"
@@ -37,7 +37,8 @@ static void judge(struct view *v, const struct binding *b)
 		return;
 	if ((i->state != INSTANCE_PENDING && i->state != INSTANCE_RUNNING) || at_work(v, b->launch))
 		return;
-	if (!view_older(v, b->since_ms, TELLING_MS) || view_too_new(v, b->since_ms) || node_name_resolve_any(v->in->gen, b->node, &name))
+	if (!view_older(v, b->since_ms, TELLING_MS) || view_too_new(v, b->since_ms) ||
+	    node_name_resolve_any(v->in->gen, b->node, &name))
 		return;
 	/* a node that goes down, or is DOWN, has rules of its own and no use for an address */
 	if (!node_state_is(n->state, ~(1u << NS_DOWN), 0, NS_POWERED_DOWN | NS_POWERING_DOWN) || knows(n, b, i->private_ip))

@@ -10,18 +10,19 @@
 #include <string.h>
 
 static const char two[] =
-	"{\"InstanceTypes\":[{\"InstanceType\":\"t2.micro\",\"ProcessorInfo\":{\"SupportedArchitectures\":[\"i386\",\"x86_64\"]},"
-	"\"VCpuInfo\":{\"DefaultVCpus\":1,\"DefaultCores\":1,\"DefaultThreadsPerCore\":1,\"ValidThreadsPerCore\":[1]},"
-	"\"MemoryInfo\":{\"SizeInMiB\":1024},\"EbsInfo\":{\"EbsOptimizedSupport\":\"unsupported\"},"
-	"\"NetworkInfo\":{\"EfaSupported\":false,\"NetworkCards\":[{\"NetworkCardIndex\":0,\"MaximumNetworkInterfaces\":2}]},"
-	"\"PlacementGroupInfo\":{\"SupportedStrategies\":[\"partition\",\"spread\"]},\"FreeTierEligible\":true},"
-	"{\"InstanceType\":\"p4d.24xlarge\",\"ProcessorInfo\":{\"SupportedArchitectures\":[\"x86_64\"]},"
-	"\"VCpuInfo\":{\"DefaultVCpus\":96,\"DefaultCores\":48,\"DefaultThreadsPerCore\":2,\"ValidThreadsPerCore\":[1,2]},"
-	"\"MemoryInfo\":{\"SizeInMiB\":1179648},\"EbsInfo\":{\"EbsOptimizedSupport\":\"default\"},"
-	"\"NetworkInfo\":{\"EfaSupported\":true,\"EfaInfo\":{\"MaximumEfaInterfaces\":4},"
-	"\"NetworkCards\":[{\"NetworkCardIndex\":0,\"MaximumNetworkInterfaces\":15},{\"NetworkCardIndex\":1,"
-	"\"MaximumNetworkInterfaces\":15}]},\"PlacementGroupInfo\":{\"SupportedStrategies\":[\"cluster\"]},"
-	"\"GpuInfo\":{\"Gpus\":[{\"Name\":\"A100\",\"Manufacturer\":\"NVIDIA\",\"Count\":8,\"MemoryInfo\":{\"SizeInMiB\":40960}}]}}]}";
+    "{\"InstanceTypes\":[{\"InstanceType\":\"t2.micro\",\"ProcessorInfo\":{\"SupportedArchitectures\":[\"i386\",\"x86_64\"]},"
+    "\"VCpuInfo\":{\"DefaultVCpus\":1,\"DefaultCores\":1,\"DefaultThreadsPerCore\":1,\"ValidThreadsPerCore\":[1]},"
+    "\"MemoryInfo\":{\"SizeInMiB\":1024},\"EbsInfo\":{\"EbsOptimizedSupport\":\"unsupported\"},"
+    "\"NetworkInfo\":{\"EfaSupported\":false,\"NetworkCards\":[{\"NetworkCardIndex\":0,\"MaximumNetworkInterfaces\":2}]},"
+    "\"PlacementGroupInfo\":{\"SupportedStrategies\":[\"partition\",\"spread\"]},\"FreeTierEligible\":true},"
+    "{\"InstanceType\":\"p4d.24xlarge\",\"ProcessorInfo\":{\"SupportedArchitectures\":[\"x86_64\"]},"
+    "\"VCpuInfo\":{\"DefaultVCpus\":96,\"DefaultCores\":48,\"DefaultThreadsPerCore\":2,\"ValidThreadsPerCore\":[1,2]},"
+    "\"MemoryInfo\":{\"SizeInMiB\":1179648},\"EbsInfo\":{\"EbsOptimizedSupport\":\"default\"},"
+    "\"NetworkInfo\":{\"EfaSupported\":true,\"EfaInfo\":{\"MaximumEfaInterfaces\":4},"
+    "\"NetworkCards\":[{\"NetworkCardIndex\":0,\"MaximumNetworkInterfaces\":15},{\"NetworkCardIndex\":1,"
+    "\"MaximumNetworkInterfaces\":15}]},\"PlacementGroupInfo\":{\"SupportedStrategies\":[\"cluster\"]},"
+    "\"GpuInfo\":{\"Gpus\":[{\"Name\":\"A100\",\"Manufacturer\":\"NVIDIA\",\"Count\":8,\"MemoryInfo\":{\"SizeInMiB\":40960}}]}}"
+    "]}";
 
 static void check_two(const struct itypes *l)
 {
@@ -116,7 +117,8 @@ static void test_bad(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_both_ways), cmocka_unit_test(test_map), cmocka_unit_test(test_bad) };
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_both_ways), cmocka_unit_test(test_map),
+					   cmocka_unit_test(test_bad)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -194,8 +194,11 @@ static void test_random_round_trip(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases), cmocka_unit_test(test_set),		 cmocka_unit_test(test_refused_keeps_old),
-		cmocka_unit_test(test_large), cmocka_unit_test(test_random_round_trip),
+	    cmocka_unit_test(test_cases),
+	    cmocka_unit_test(test_set),
+	    cmocka_unit_test(test_refused_keeps_old),
+	    cmocka_unit_test(test_large),
+	    cmocka_unit_test(test_random_round_trip),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_plan_reconcile.c - each rule of clustermgtd's loop: a row that shows it acts, and rows where one thing less or more stops it.
+/* test_plan_reconcile.c - each rule of clustermgtd's loop: a row that shows it acts, and rows where one thing less or more
+ * stops it.
  *
- * A case is one node, its row, one machine, one launch; what it leaves out is absent. Larger worlds have a function of their own below.
+ * A case is one node, its row, one machine, one launch; what it leaves out is absent. Larger worlds have a function of
+ * their own below.
  */
 #include "tests/unit/cmocka_all.h"
 
@@ -100,7 +102,8 @@ static struct node *add_node(struct world *w, const char *name, uint32_t state, 
 	return n;
 }
 
-static void add_row(struct world *w, const char *name, enum binding_state state, const char *launch, const char *instance, int age_s)
+static void add_row(struct world *w, const char *name, enum binding_state state, const char *launch, const char *instance,
+		    int age_s)
 {
 	struct binding *b = bindings_add(&w->rows);
 
@@ -113,8 +116,8 @@ static void add_row(struct world *w, const char *name, enum binding_state state,
 	b->since_ms = NOW - age_s * 1000;
 }
 
-static struct instance *add_instance(struct world *w, const char *id, enum instance_state state, const char *ip, const char *launch,
-				     int age_s)
+static struct instance *add_instance(struct world *w, const char *id, enum instance_state state, const char *ip,
+				     const char *launch, int age_s)
 {
 	struct instance *i = instances_add(&w->instances);
 
@@ -130,7 +133,8 @@ static struct instance *add_instance(struct world *w, const char *id, enum insta
 	return i;
 }
 
-static struct launch *add_launch(struct world *w, const char *id, enum launch_state state, int age_s, bool dead, const char *node)
+static struct launch *add_launch(struct world *w, const char *id, enum launch_state state, int age_s, bool dead,
+				 const char *node)
 {
 	struct launch *l = launches_add(&w->launches);
 
@@ -200,14 +204,18 @@ static const struct one ones[] = {
 	/* calm */
 	{ .why = "idle node", .state = IDLE | NS_POWERED_DOWN, .want = "" },
 	{ .why = "running node", .state = RUN, .addr = "10.0.0.1", .extra = "L1", .row = 'B', .machine = ALIVE, .want = "" },
-	{ .why = "asked to power down, a job may run", .state = NS_MIXED | NS_DRAIN | NS_POWER_DOWN, .addr = "10.0.0.1", .extra = "L1", .row = 'B',
+	{ .why = "asked to power down, a job may run", .state = NS_MIXED | NS_DRAIN | NS_POWER_DOWN, .addr = "10.0.0.1",
+	  .extra = "L1", .row = 'B',
 	  .machine = ALIVE, .want = "" },
-	{ .why = "being launched", .state = RUN | NS_POWERING_UP, .row = 'L', .launch = ANSWERED, .alive = true, .machine = ALIVE, .want = "" },
+	{ .why = "being launched", .state = RUN | NS_POWERING_UP, .row = 'L', .launch = ANSWERED, .alive = true,
+	  .machine = ALIVE, .want = "" },
 	{ .why = "a node of the site", .node = "head01", .state = NS_DOWN, .want = "" },
 
 	/* machine-gone */
-	{ .why = "terminated under a job", .state = RUN, .addr = "10.0.0.1", .row = 'B', .machine = INSTANCE_TERMINATED, .want = GONE },
-	{ .why = "shutting down", .state = IDLE, .addr = "10.0.0.1", .row = 'B', .machine = INSTANCE_SHUTTING_DOWN, .want = GONE },
+	{ .why = "terminated under a job", .state = RUN, .addr = "10.0.0.1", .row = 'B', .machine = INSTANCE_TERMINATED,
+	  .want = GONE },
+	{ .why = "shutting down", .state = IDLE, .addr = "10.0.0.1", .row = 'B', .machine = INSTANCE_SHUTTING_DOWN,
+	  .want = GONE },
 	{ .why = "not listed", .state = RUN, .row = 'B', .want = GONE },
 	{ .why = "gone while powering up", .state = RUN | NS_POWERING_UP, .row = 'B', .want = GONE },
 	{ .why = "gone after POWER_DOWN was asked", .state = NS_MIXED | NS_POWER_DOWN, .row = 'B', .want = GONE },
@@ -217,7 +225,8 @@ static const struct one ones[] = {
 	{ .why = "EC2 not read", .state = RUN, .row = 'B', .unread = NO_EC2, .want = "" },
 	{ .why = "slurmctld not read", .state = RUN, .row = 'B', .unread = NO_SLURM, .want = "" },
 	{ .why = "rows not read", .state = RUN, .row = 'B', .unread = NO_ROWS, .want = "" },
-	{ .why = "row changed after the reads began", .state = RUN, .row = 'B', .row_age_s = -1, .machine = INSTANCE_TERMINATED, .want = "" },
+	{ .why = "row changed after the reads began", .state = RUN, .row = 'B', .row_age_s = -1,
+	  .machine = INSTANCE_TERMINATED, .want = "" },
 	{ .why = "a state EC2 has no word for", .state = RUN, .row = 'B', .machine = 99, .want = "" },
 	{ .why = "stopped is not gone", .state = RUN, .row = 'B', .machine = INSTANCE_STOPPED, .want = "" },
 	{ .why = "already down by itself", .state = NS_DOWN | NS_NO_RESPOND, .reason = "Not responding", .row = 'B',
@@ -230,77 +239,104 @@ static const struct one ones[] = {
 	{ .why = "suspend program did nothing", .state = IDLE | NS_POWERING_DOWN, .row = 'B', .machine = ALIVE,
 	  .want = "terminate:powering-down unbind:powering-down" },
 	{ .why = "its machine is gone already", .state = IDLE | NS_POWERING_DOWN, .row = 'B', .want = "unbind:powering-down" },
-	{ .why = "powering down, EC2 not read: ending by id is safe", .state = IDLE | NS_POWERING_DOWN, .row = 'B', .unread = NO_EC2,
+	{ .why = "powering down, EC2 not read: ending by id is safe", .state = IDLE | NS_POWERING_DOWN, .row = 'B',
+	  .unread = NO_EC2,
 	  .want = "terminate:powering-down unbind:powering-down" },
 	{ .why = "powering down, no row", .state = IDLE | NS_POWERING_DOWN, .row = 'F', .want = "" },
-	{ .why = "powering down, slurmctld not read", .state = IDLE | NS_POWERING_DOWN, .row = 'B', .machine = ALIVE, .unread = NO_SLURM,
+	{ .why = "powering down, slurmctld not read", .state = IDLE | NS_POWERING_DOWN, .row = 'B', .machine = ALIVE,
+	  .unread = NO_SLURM,
 	  .want = "" },
 	{ .why = "left over", .state = IDLE | NS_POWERED_DOWN, .row = 'B', .machine = ALIVE,
 	  .want = "terminate:powered-down unbind:powered-down" },
-	{ .why = "left over of an administrator's node", .state = NS_DOWN | NS_POWERED_DOWN, .reason = "fan", .row = 'B', .machine = ALIVE,
+	{ .why = "left over of an administrator's node", .state = NS_DOWN | NS_POWERED_DOWN, .reason = "fan", .row = 'B',
+	  .machine = ALIVE,
 	  .want = "terminate:powered-down unbind:powered-down" },
-	{ .why = "powering up again", .state = RUN | NS_POWERED_DOWN | NS_POWERING_UP, .row = 'B', .machine = ALIVE, .want = "" },
-	{ .why = "bound after the reads began", .state = IDLE | NS_POWERED_DOWN, .row = 'B', .row_age_s = -1, .machine = ALIVE, .want = "" },
+	{ .why = "powering up again", .state = RUN | NS_POWERED_DOWN | NS_POWERING_UP, .row = 'B', .machine = ALIVE,
+	  .want = "" },
+	{ .why = "bound after the reads began", .state = IDLE | NS_POWERED_DOWN, .row = 'B', .row_age_s = -1,
+	  .machine = ALIVE, .want = "" },
 
 	/* resume-timeout */
-	{ .why = "ResumeTimeout, machine late", .state = NS_DOWN | NS_POWERED_DOWN | NS_NO_RESPOND, .reason = "ResumeTimeout reached",
+	{ .why = "ResumeTimeout, machine late", .state = NS_DOWN | NS_POWERED_DOWN | NS_NO_RESPOND,
+	  .reason = "ResumeTimeout reached",
 	  .reason_age_s = 60, .row = 'B', .machine = INSTANCE_PENDING,
 	  .want = "terminate:resume-timeout unbind:resume-timeout power-down:resume-timeout" },
-	{ .why = "ResumeTimeout, no machine", .state = NS_DOWN | NS_POWERED_DOWN, .reason = "ResumeTimeout reached", .reason_age_s = 60,
+	{ .why = "ResumeTimeout, no machine", .state = NS_DOWN | NS_POWERED_DOWN, .reason = "ResumeTimeout reached",
+	  .reason_age_s = 60,
 	  .want = "power-down:resume-timeout" },
 	{ .why = "POWER_DOWN and POWERED_DOWN together", .state = NS_DOWN | NS_POWERED_DOWN | NS_POWER_DOWN | NS_NO_RESPOND,
 	  .reason = "Not responding", .reason_age_s = 60, .want = "power-down:resume-timeout" },
-	{ .why = "ResumeTimeout just now: jobs first", .state = NS_DOWN | NS_POWERED_DOWN, .reason = "ResumeTimeout reached", .reason_age_s = 5,
+	{ .why = "ResumeTimeout just now: jobs first", .state = NS_DOWN | NS_POWERED_DOWN, .reason = "ResumeTimeout reached",
+	  .reason_age_s = 5,
 	  .want = "" },
-	{ .why = "an administrator's DOWN", .state = NS_DOWN | NS_POWERED_DOWN, .reason = "fan", .reason_age_s = 60, .want = "" },
+	{ .why = "an administrator's DOWN", .state = NS_DOWN | NS_POWERED_DOWN, .reason = "fan", .reason_age_s = 60,
+	  .want = "" },
 	{ .why = "an administrator's DRAIN", .state = NS_DOWN | NS_POWERED_DOWN | NS_DRAIN, .reason = "ResumeTimeout reached",
 	  .reason_age_s = 60, .want = "" },
 	{ .why = "it is on its way", .state = NS_DOWN | NS_POWERED_DOWN | NS_POWERING_DOWN, .reason = "ResumeTimeout reached",
 	  .reason_age_s = 60, .want = "" },
-	{ .why = "idle is not down", .state = IDLE | NS_POWERED_DOWN, .reason = "ResumeTimeout reached", .reason_age_s = 60, .want = "" },
+	{ .why = "idle is not down", .state = IDLE | NS_POWERED_DOWN, .reason = "ResumeTimeout reached", .reason_age_s = 60,
+	  .want = "" },
 
 	/* launch-failed, boot-failed, node-down */
-	{ .why = "failed launch", .state = NS_DOWN | NS_POWERING_UP, .reason = "(Code:InsufficientInstanceCapacity)Failure when resuming nodes",
+	{ .why = "failed launch", .state = NS_DOWN | NS_POWERING_UP,
+	  .reason = "(Code:InsufficientInstanceCapacity)Failure when resuming nodes",
 	  .reason_age_s = 20, .row = 'F', .want = "power-down:launch-failed" },
-	{ .why = "failed launch, jobs first", .state = NS_DOWN | NS_POWERING_UP, .reason = "(Code:X)Failure", .reason_age_s = 19, .row = 'F',
+	{ .why = "failed launch, jobs first", .state = NS_DOWN | NS_POWERING_UP, .reason = "(Code:X)Failure",
+	  .reason_age_s = 19, .row = 'F',
 	  .want = "" },
-	{ .why = "failed launch with a machine", .state = NS_DOWN, .reason = "(Code:X)Failure", .reason_age_s = 60, .row = 'B', .machine = ALIVE,
+	{ .why = "failed launch with a machine", .state = NS_DOWN, .reason = "(Code:X)Failure", .reason_age_s = 60,
+	  .row = 'B', .machine = ALIVE,
 	  .want = "terminate:launch-failed unbind:launch-failed power-down:launch-failed" },
-	{ .why = "failed launch, EC2 not read", .state = NS_DOWN, .reason = "(Code:X)Failure", .reason_age_s = 60, .unread = NO_EC2,
+	{ .why = "failed launch, EC2 not read", .state = NS_DOWN, .reason = "(Code:X)Failure", .reason_age_s = 60,
+	  .unread = NO_EC2,
 	  .want = "power-down:launch-failed" },
-	{ .why = "power down asked already", .state = NS_DOWN | NS_POWER_DOWN, .reason = "(Code:X)Failure", .reason_age_s = 60, .want = "" },
+	{ .why = "power down asked already", .state = NS_DOWN | NS_POWER_DOWN, .reason = "(Code:X)Failure",
+	  .reason_age_s = 60, .want = "" },
 	{ .why = "drained too", .state = NS_DOWN | NS_DRAIN, .reason = "(Code:X)Failure", .reason_age_s = 60, .want = "" },
 	{ .why = "not our reason", .state = NS_DOWN, .reason = "Code:X", .reason_age_s = 999, .want = "" },
-	{ .why = "someone launches for it", .state = NS_DOWN, .reason = "(Code:X)Failure", .reason_age_s = 60, .row = 'L', .launch = INTENT,
+	{ .why = "someone launches for it", .state = NS_DOWN, .reason = "(Code:X)Failure", .reason_age_s = 60, .row = 'L',
+	  .launch = INTENT,
 	  .alive = true, .want = "" },
-	{ .why = "died while booting", .state = NS_DOWN | NS_POWERING_UP, .reason = "Not responding", .reason_age_s = 30, .row = 'B',
+	{ .why = "died while booting", .state = NS_DOWN | NS_POWERING_UP, .reason = "Not responding", .reason_age_s = 30,
+	  .row = 'B',
 	  .machine = ALIVE, .want = "terminate:boot-failed unbind:boot-failed power-down:boot-failed" },
-	{ .why = "set down by hand while booting", .state = NS_DOWN | NS_POWERING_UP, .reason = "fan", .reason_age_s = 30, .row = 'B',
+	{ .why = "set down by hand while booting", .state = NS_DOWN | NS_POWERING_UP, .reason = "fan", .reason_age_s = 30,
+	  .row = 'B',
 	  .machine = ALIVE, .addr = "10.0.0.1", .extra = "L1", .want = "" },
-	{ .why = "slurmd does not come back", .state = NS_DOWN | NS_NO_RESPOND, .reason = "Not responding", .reason_age_s = GRACE_S, .row = 'B',
+	{ .why = "slurmd does not come back", .state = NS_DOWN | NS_NO_RESPOND, .reason = "Not responding",
+	  .reason_age_s = GRACE_S, .row = 'B',
 	  .machine = ALIVE, .want = "terminate:node-down unbind:node-down power-down:node-down" },
-	{ .why = "slurmd may come back", .state = NS_DOWN | NS_NO_RESPOND, .reason = "Not responding", .reason_age_s = GRACE_S - 1, .row = 'B',
+	{ .why = "slurmd may come back", .state = NS_DOWN | NS_NO_RESPOND, .reason = "Not responding",
+	  .reason_age_s = GRACE_S - 1, .row = 'B',
 	  .machine = ALIVE, .want = "" },
-	{ .why = "rebooting", .state = NS_DOWN | NS_REBOOT_ISSUED, .reason = "Not responding", .reason_age_s = 999, .row = 'B', .machine = ALIVE,
+	{ .why = "rebooting", .state = NS_DOWN | NS_REBOOT_ISSUED, .reason = "Not responding", .reason_age_s = 999,
+	  .row = 'B', .machine = ALIVE,
 	  .want = "" },
-	{ .why = "epilog runs", .state = NS_DOWN | NS_COMPLETING, .reason = "Not responding", .reason_age_s = 999, .row = 'B', .machine = ALIVE,
+	{ .why = "epilog runs", .state = NS_DOWN | NS_COMPLETING, .reason = "Not responding", .reason_age_s = 999, .row = 'B',
+	  .machine = ALIVE,
 	  .want = "" },
-	{ .why = "down, EC2 not read", .state = NS_DOWN, .reason = "Not responding", .reason_age_s = 999, .unread = NO_EC2, .want = "" },
+	{ .why = "down, EC2 not read", .state = NS_DOWN, .reason = "Not responding", .reason_age_s = 999, .unread = NO_EC2,
+	  .want = "" },
 	{ .why = "down without a time", .state = NS_DOWN, .row = 'B', .machine = ALIVE, .want = "" },
 
 	/* no-machine, stuck-idle: states that must be seen for a while */
-	{ .why = "nobody launched for it", .state = RUN | NS_POWERING_UP, .seen = "no-machine 999880000", .want = "down:no-machine" },
+	{ .why = "nobody launched for it", .state = RUN | NS_POWERING_UP, .seen = "no-machine 999880000",
+	  .want = "down:no-machine" },
 	{ .why = "seen for less", .state = RUN | NS_POWERING_UP, .seen = "no-machine 999880001", .want = "" },
 	{ .why = "not seen yet", .state = RUN | NS_POWERING_UP, .want = "" },
 	{ .why = "seen by another rule", .state = RUN | NS_POWERING_UP, .seen = "stuck-idle 1", .want = "" },
-	{ .why = "seen, but claimed now", .state = RUN | NS_POWERING_UP, .seen = "no-machine 1", .row = 'L', .launch = INTENT, .alive = true,
+	{ .why = "seen, but claimed now", .state = RUN | NS_POWERING_UP, .seen = "no-machine 1", .row = 'L', .launch = INTENT,
+	  .alive = true,
 	  .want = "" },
 	{ .why = "seen, EC2 not read", .state = RUN | NS_POWERING_UP, .seen = "no-machine 1", .unread = NO_EC2, .want = "" },
-	{ .why = "seen, but powering down", .state = IDLE | NS_POWERING_UP | NS_POWERING_DOWN, .seen = "no-machine 1", .want = "" },
+	{ .why = "seen, but powering down", .state = IDLE | NS_POWERING_UP | NS_POWERING_DOWN, .seen = "no-machine 1",
+	  .want = "" },
 	{ .why = "up without a machine of ours is not ours to judge", .state = RUN, .seen = "no-machine 1", .want = "" },
 	{ .why = "idle and not responding", .state = IDLE | NS_POWERED_DOWN | NS_NO_RESPOND, .seen = "stuck-idle 1",
 	  .want = "power-down:stuck-idle" },
-	{ .why = "idle, not responding, drained", .state = IDLE | NS_POWERED_DOWN | NS_NO_RESPOND | NS_DRAIN, .seen = "stuck-idle 1", .want = "" },
+	{ .why = "idle, not responding, drained", .state = IDLE | NS_POWERED_DOWN | NS_NO_RESPOND | NS_DRAIN,
+	  .seen = "stuck-idle 1", .want = "" },
 	{ .why = "idle and responding", .state = IDLE | NS_POWERED_DOWN, .seen = "stuck-idle 1", .want = "" },
 
 	/* static-down */
@@ -309,35 +345,46 @@ static const struct one ones[] = {
 	  .want = "power-up:static-down" },
 	{ .why = "static beyond MinCount", .node = "q-st-a-3", .state = IDLE | NS_POWERED_DOWN, .want = "" },
 	{ .why = "static, backing off", .node = "q-st-a-1", .state = IDLE | NS_POWERED_DOWN, .backoff_ms = 1, .want = "" },
-	{ .why = "static, back-off over", .node = "q-st-a-1", .state = IDLE | NS_POWERED_DOWN, .backoff_ms = -1, .want = "power-up:static-down" },
+	{ .why = "static, back-off over", .node = "q-st-a-1", .state = IDLE | NS_POWERED_DOWN, .backoff_ms = -1,
+	  .want = "power-up:static-down" },
 	{ .why = "static, asked already", .node = "q-st-a-1", .state = IDLE | NS_POWERED_DOWN | NS_POWER_UP, .want = "" },
 	{ .why = "static, powering up", .node = "q-st-a-1", .state = IDLE | NS_POWERED_DOWN | NS_POWERING_UP, .want = "" },
 	{ .why = "static, powering down", .node = "q-st-a-1", .state = IDLE | NS_POWERED_DOWN | NS_POWERING_DOWN, .want = "" },
 	{ .why = "static, drained", .node = "q-st-a-1", .state = IDLE | NS_POWERED_DOWN | NS_DRAIN, .want = "" },
 	{ .why = "static, down by hand", .node = "q-st-a-1", .state = NS_DOWN | NS_POWERED_DOWN, .reason = "fan", .want = "" },
-	{ .why = "static, its old machine first", .node = "q-st-a-1", .state = IDLE | NS_POWERED_DOWN, .row = 'B', .machine = ALIVE,
+	{ .why = "static, its old machine first", .node = "q-st-a-1", .state = IDLE | NS_POWERED_DOWN, .row = 'B',
+	  .machine = ALIVE,
 	  .want = "terminate:powered-down unbind:powered-down" },
 
 	/* untold */
-	{ .why = "bound, slurmctld was not told", .state = RUN | NS_POWERING_UP, .row = 'B', .machine = ALIVE, .want = "bind:untold" },
+	{ .why = "bound, slurmctld was not told", .state = RUN | NS_POWERING_UP, .row = 'B', .machine = ALIVE,
+	  .want = "bind:untold" },
 	{ .why = "address told, launch not", .state = RUN | NS_POWERING_UP, .addr = "10.0.0.1", .row = 'B', .machine = ALIVE,
 	  .want = "bind:untold" },
-	{ .why = "another life's launch", .state = RUN | NS_POWERING_UP, .addr = "10.0.0.1", .extra = "L0", .row = 'B', .machine = ALIVE,
+	{ .why = "another life's launch", .state = RUN | NS_POWERING_UP, .addr = "10.0.0.1", .extra = "L0", .row = 'B',
+	  .machine = ALIVE,
 	  .want = "bind:untold" },
-	{ .why = "all told", .state = RUN | NS_POWERING_UP, .addr = "10.0.0.1", .extra = "L1", .row = 'B', .machine = ALIVE, .want = "" },
-	{ .why = "EC2 has not told us", .state = RUN | NS_POWERING_UP, .row = 'B', .machine = ALIVE, .ip = "", .want = "" },
-	{ .why = "its launch is at work", .state = RUN | NS_POWERING_UP, .row = 'B', .machine = ALIVE, .launch = ANSWERED, .alive = true, .want = "" },
-	{ .why = "bound this moment, being told", .state = RUN | NS_POWERING_UP, .row = 'B', .row_age_s = 2, .machine = ALIVE, .want = "" },
-	{ .why = "registered under another of its addresses", .state = RUN, .addr = "10.9.9.9", .extra = "L1", .row = 'B', .machine = ALIVE,
+	{ .why = "all told", .state = RUN | NS_POWERING_UP, .addr = "10.0.0.1", .extra = "L1", .row = 'B', .machine = ALIVE,
 	  .want = "" },
-	{ .why = "registered, launch not told", .state = RUN, .addr = "10.0.0.1", .row = 'B', .machine = ALIVE, .want = "bind:untold" },
-	{ .why = "untold, but powering down", .state = IDLE | NS_POWERING_DOWN, .row = 'B', .row_launch = "L0", .machine = ALIVE,
+	{ .why = "EC2 has not told us", .state = RUN | NS_POWERING_UP, .row = 'B', .machine = ALIVE, .ip = "", .want = "" },
+	{ .why = "its launch is at work", .state = RUN | NS_POWERING_UP, .row = 'B', .machine = ALIVE, .launch = ANSWERED,
+	  .alive = true, .want = "" },
+	{ .why = "bound this moment, being told", .state = RUN | NS_POWERING_UP, .row = 'B', .row_age_s = 2, .machine = ALIVE,
+	  .want = "" },
+	{ .why = "registered under another of its addresses", .state = RUN, .addr = "10.9.9.9", .extra = "L1", .row = 'B',
+	  .machine = ALIVE,
+	  .want = "" },
+	{ .why = "registered, launch not told", .state = RUN, .addr = "10.0.0.1", .row = 'B', .machine = ALIVE,
+	  .want = "bind:untold" },
+	{ .why = "untold, but powering down", .state = IDLE | NS_POWERING_DOWN, .row = 'B', .row_launch = "L0",
+	  .machine = ALIVE,
 	  .want = "terminate:powering-down unbind:powering-down" },
 
 	/* orphan, unknown-resource, unknown-node */
 	{ .why = "orphan", .node = "", .machine = ALIVE, .want = "terminate:orphan" },
 	{ .why = "orphan, stopped", .node = "", .machine = INSTANCE_STOPPED, .want = "terminate:orphan" },
-	{ .why = "orphan as old as the grace", .node = "", .machine = ALIVE, .machine_age_s = GRACE_S, .want = "terminate:orphan" },
+	{ .why = "orphan as old as the grace", .node = "", .machine = ALIVE, .machine_age_s = GRACE_S,
+	  .want = "terminate:orphan" },
 	{ .why = "younger", .node = "", .machine = ALIVE, .machine_age_s = GRACE_S - 1, .want = "" },
 	{ .why = "on its way out", .node = "", .machine = INSTANCE_SHUTTING_DOWN, .want = "" },
 	{ .why = "state unknown", .node = "", .machine = 99, .want = "" },
@@ -346,67 +393,94 @@ static const struct one ones[] = {
 	{ .why = "orphan, slurmctld not read", .node = "", .machine = ALIVE, .unread = NO_SLURM, .want = "" },
 	{ .why = "orphan, rows not read", .node = "", .machine = ALIVE, .unread = NO_ROWS, .want = "" },
 	{ .why = "orphan, launches not read", .node = "", .machine = ALIVE, .unread = NO_LAUNCHES, .want = "" },
-	{ .why = "node free, machine runs on", .state = IDLE | NS_POWERED_DOWN, .row = 'F', .machine = ALIVE, .want = "terminate:orphan" },
-	{ .why = "second machine of a bound node", .state = RUN, .row = 'B', .row_instance = "i-9", .row_age_s = 5, .addr = "10.0.0.1",
+	{ .why = "node free, machine runs on", .state = IDLE | NS_POWERED_DOWN, .row = 'F', .machine = ALIVE,
+	  .want = "terminate:orphan" },
+	{ .why = "second machine of a bound node", .state = RUN, .row = 'B', .row_instance = "i-9", .row_age_s = 5,
+	  .addr = "10.0.0.1",
 	  .machine = ALIVE, .want = "terminate:orphan" },
 	{ .why = "resource removed", .node = "", .machine = ALIVE, .resource = "z", .want = "terminate:unknown-resource" },
-	{ .why = "resource removed, machine young", .node = "", .machine = ALIVE, .resource = "z", .machine_age_s = 5, .want = "" },
-	{ .why = "its address is not told and a running node of its launch has no row", .state = RUN, .addr = "10.0.0.1", .extra = "L1",
+	{ .why = "resource removed, machine young", .node = "", .machine = ALIVE, .resource = "z", .machine_age_s = 5,
+	  .want = "" },
+	{ .why = "its address is not told and a running node of its launch has no row", .state = RUN, .addr = "10.0.0.1",
+	  .extra = "L1",
 	  .machine = ALIVE, .ip = "", .want = "" },
-	{ .why = "the same, but that node has its row", .state = RUN, .addr = "10.0.0.9", .extra = "L1", .row = 'B', .row_instance = "i-9",
+	{ .why = "the same, but that node has its row", .state = RUN, .addr = "10.0.0.9", .extra = "L1", .row = 'B',
+	  .row_instance = "i-9",
 	  .row_age_s = 5, .machine = ALIVE, .ip = "", .want = "terminate:orphan" },
 
 	/* adopt */
-	{ .why = "state file lost under a job", .state = RUN, .addr = "10.0.0.1", .extra = "L1", .machine = ALIVE, .want = "bind:adopt" },
+	{ .why = "state file lost under a job", .state = RUN, .addr = "10.0.0.1", .extra = "L1", .machine = ALIVE,
+	  .want = "bind:adopt" },
 	{ .why = "job runs, extra was cleared", .state = NS_MIXED, .addr = "10.0.0.1", .machine = ALIVE, .want = "bind:adopt" },
 	{ .why = "epilog runs", .state = IDLE | NS_COMPLETING, .addr = "10.0.0.1", .machine = ALIVE, .want = "bind:adopt" },
-	{ .why = "powering up with its launch", .state = RUN | NS_POWERING_UP, .addr = "10.0.0.1", .extra = "L1", .machine = ALIVE,
+	{ .why = "powering up with its launch", .state = RUN | NS_POWERING_UP, .addr = "10.0.0.1", .extra = "L1",
+	  .machine = ALIVE,
 	  .want = "bind:adopt" },
-	{ .why = "powering up, another launch", .state = RUN | NS_POWERING_UP, .addr = "10.0.0.1", .extra = "L0", .machine = ALIVE,
+	{ .why = "powering up, another launch", .state = RUN | NS_POWERING_UP, .addr = "10.0.0.1", .extra = "L0",
+	  .machine = ALIVE,
 	  .want = "terminate:orphan" },
-	{ .why = "idle with its launch", .state = IDLE, .addr = "10.0.0.1", .extra = "L1", .machine = ALIVE, .want = "bind:adopt" },
+	{ .why = "idle with its launch", .state = IDLE, .addr = "10.0.0.1", .extra = "L1", .machine = ALIVE,
+	  .want = "bind:adopt" },
 	{ .why = "idle without", .state = IDLE, .addr = "10.0.0.1", .machine = ALIVE, .want = "terminate:orphan" },
-	{ .why = "powered down", .state = IDLE | NS_POWERED_DOWN, .addr = "10.0.0.1", .extra = "L1", .machine = ALIVE, .want = "terminate:orphan" },
+	{ .why = "powered down", .state = IDLE | NS_POWERED_DOWN, .addr = "10.0.0.1", .extra = "L1", .machine = ALIVE,
+	  .want = "terminate:orphan" },
 	{ .why = "powering down", .state = RUN | NS_POWERING_DOWN, .addr = "10.0.0.1", .extra = "L1", .machine = ALIVE,
 	  .want = "terminate:orphan" },
-	{ .why = "another address", .state = RUN, .addr = "10.0.0.2", .extra = "L1", .machine = ALIVE, .want = "terminate:orphan" },
-	{ .why = "a dead machine is not adopted", .state = RUN, .addr = "10.0.0.1", .extra = "L1", .machine = INSTANCE_TERMINATED, .want = "" },
-	{ .why = "freed after the reads began", .state = RUN, .addr = "10.0.0.1", .extra = "L1", .row = 'F', .row_age_s = -1, .machine = ALIVE,
+	{ .why = "another address", .state = RUN, .addr = "10.0.0.2", .extra = "L1", .machine = ALIVE,
+	  .want = "terminate:orphan" },
+	{ .why = "a dead machine is not adopted", .state = RUN, .addr = "10.0.0.1", .extra = "L1",
+	  .machine = INSTANCE_TERMINATED, .want = "" },
+	{ .why = "freed after the reads began", .state = RUN, .addr = "10.0.0.1", .extra = "L1", .row = 'F', .row_age_s = -1,
+	  .machine = ALIVE,
 	  .machine_age_s = 5, .want = "" },
-	{ .why = "adopt, launches not read", .state = RUN, .addr = "10.0.0.1", .extra = "L1", .machine = ALIVE, .unread = NO_LAUNCHES, .want = "" },
-	{ .why = "a physical node at that address", .node = "head01", .state = RUN, .addr = "10.0.0.1", .extra = "L1", .machine = ALIVE,
+	{ .why = "adopt, launches not read", .state = RUN, .addr = "10.0.0.1", .extra = "L1", .machine = ALIVE,
+	  .unread = NO_LAUNCHES, .want = "" },
+	{ .why = "a physical node at that address", .node = "head01", .state = RUN, .addr = "10.0.0.1", .extra = "L1",
+	  .machine = ALIVE,
 	  .want = "terminate:orphan" },
 
 	/* launch rows */
-	{ .why = "answer lost, node waits", .state = RUN | NS_POWERING_UP, .row = 'L', .launch = INTENT, .want = "launch-retry:launch-unanswered" },
-	{ .why = "the same before EC2 can be read", .state = RUN | NS_POWERING_UP, .row = 'L', .launch = INTENT, .unread = NO_EC2,
+	{ .why = "answer lost, node waits", .state = RUN | NS_POWERING_UP, .row = 'L', .launch = INTENT,
+	  .want = "launch-retry:launch-unanswered" },
+	{ .why = "the same before EC2 can be read", .state = RUN | NS_POWERING_UP, .row = 'L', .launch = INTENT,
+	  .unread = NO_EC2,
 	  .want = "launch-retry:launch-unanswered" },
 	{ .why = "its worker lives", .state = RUN | NS_POWERING_UP, .row = 'L', .launch = INTENT, .alive = true, .want = "" },
-	{ .why = "slurmctld not read", .state = RUN | NS_POWERING_UP, .row = 'L', .launch = INTENT, .unread = NO_SLURM, .want = "" },
-	{ .why = "older than ResumeTimeout", .state = RUN | NS_POWERING_UP, .row = 'L', .launch = INTENT, .launch_age_s = RESUME_TIMEOUT_S,
+	{ .why = "slurmctld not read", .state = RUN | NS_POWERING_UP, .row = 'L', .launch = INTENT, .unread = NO_SLURM,
+	  .want = "" },
+	{ .why = "older than ResumeTimeout", .state = RUN | NS_POWERING_UP, .row = 'L', .launch = INTENT,
+	  .launch_age_s = RESUME_TIMEOUT_S,
 	  .machine = ALIVE, .want = "terminate:launch-surplus launch-close:launch-finished" },
 	{ .why = "nobody waits any more", .state = IDLE | NS_POWERED_DOWN, .row = 'L', .launch = INTENT,
 	  .want = "launch-close:launch-finished" },
-	{ .why = "nobody waits, but EC2 may not list it yet", .state = IDLE | NS_POWERED_DOWN, .row = 'L', .launch = INTENT, .launch_age_s = 30,
+	{ .why = "nobody waits, but EC2 may not list it yet", .state = IDLE | NS_POWERED_DOWN, .row = 'L', .launch = INTENT,
+	  .launch_age_s = 30,
 	  .want = "" },
-	{ .why = "nobody waits, EC2 not read", .state = IDLE | NS_POWERED_DOWN, .row = 'L', .launch = INTENT, .unread = NO_EC2, .want = "" },
-	{ .why = "the node is down: it failed", .state = NS_DOWN | NS_POWERING_UP, .reason = "(Code:X)", .reason_age_s = 5, .row = 'L',
+	{ .why = "nobody waits, EC2 not read", .state = IDLE | NS_POWERED_DOWN, .row = 'L', .launch = INTENT,
+	  .unread = NO_EC2, .want = "" },
+	{ .why = "the node is down: it failed", .state = NS_DOWN | NS_POWERING_UP, .reason = "(Code:X)", .reason_age_s = 5,
+	  .row = 'L',
 	  .launch = INTENT, .machine = ALIVE, .want = "terminate:launch-surplus launch-close:launch-finished" },
-	{ .why = "claimed by another launch meanwhile", .state = RUN | NS_POWERING_UP, .row = 'L', .row_launch = "L2", .row_age_s = -1,
+	{ .why = "claimed by another launch meanwhile", .state = RUN | NS_POWERING_UP, .row = 'L', .row_launch = "L2",
+	  .row_age_s = -1,
 	  .launch = INTENT, .want = "launch-close:launch-finished" },
 	{ .why = "answered, not bound", .state = RUN | NS_POWERING_UP, .row = 'L', .launch = ANSWERED, .machine = ALIVE,
 	  .want = "bind:launch-unbound launch-close:launch-finished" },
-	{ .why = "answered and bound", .state = RUN | NS_POWERING_UP, .addr = "10.0.0.1", .extra = "L1", .row = 'B', .launch = ANSWERED,
+	{ .why = "answered and bound", .state = RUN | NS_POWERING_UP, .addr = "10.0.0.1", .extra = "L1", .row = 'B',
+	  .launch = ANSWERED,
 	  .machine = ALIVE, .want = "launch-close:launch-finished" },
 	{ .why = "answered, bound, not told", .state = RUN | NS_POWERING_UP, .row = 'B', .launch = ANSWERED, .machine = ALIVE,
 	  .want = "launch-close:launch-finished bind:untold" },
-	{ .why = "answered, its machine is not listed yet", .state = RUN | NS_POWERING_UP, .row = 'L', .launch = ANSWERED, .launch_age_s = 30,
+	{ .why = "answered, its machine is not listed yet", .state = RUN | NS_POWERING_UP, .row = 'L', .launch = ANSWERED,
+	  .launch_age_s = 30,
 	  .want = "" },
 	{ .why = "answered, its machine never came", .state = RUN | NS_POWERING_UP, .row = 'L', .launch = ANSWERED,
 	  .want = "launch-close:launch-finished" },
-	{ .why = "answered, the node was suspended", .state = IDLE | NS_POWERED_DOWN, .row = 'F', .launch = ANSWERED, .machine = ALIVE,
+	{ .why = "answered, the node was suspended", .state = IDLE | NS_POWERED_DOWN, .row = 'F', .launch = ANSWERED,
+	  .machine = ALIVE,
 	  .want = "terminate:launch-surplus launch-close:launch-finished" },
-	{ .why = "answered, EC2 not read", .state = RUN | NS_POWERING_UP, .row = 'L', .launch = ANSWERED, .unread = NO_EC2, .want = "" },
+	{ .why = "answered, EC2 not read", .state = RUN | NS_POWERING_UP, .row = 'L', .launch = ANSWERED, .unread = NO_EC2,
+	  .want = "" },
 	{ .why = "claim of a launch that is over", .state = RUN | NS_POWERING_UP, .row = 'L', .want = "unbind:claim-stale" },
 	{ .why = "claimed after the reads began", .state = RUN | NS_POWERING_UP, .row = 'L', .row_age_s = -1, .want = "" },
 	{ .why = "claim, launches not read", .state = RUN | NS_POWERING_UP, .row = 'L', .unread = NO_LAUNCHES, .want = "" },
@@ -506,12 +580,15 @@ static void check_lines(struct world *w, const char *const *want, size_t n)
 	free(text);
 }
 
-/* A killed resume: node 1 was bound, nodes 2 and 3 wait, 4 was suspended; machines go to them in launch order, one is too many. */
+/* A killed resume: node 1 was bound, nodes 2 and 3 wait, 4 was suspended; machines go to them in launch order, one is too
+ * many. */
 static void test_answered_launch(void **state)
 {
 	static const char *const want[] = {
-		"node=q-dy-a-2 instance=i-2 launch=L1", "node=q-dy-a-3 instance=i-3 launch=L1", "terminate     launch-surplus       instance=i-4",
-		"launch-close  launch-finished      launch=L1",
+	    "node=q-dy-a-2 instance=i-2 launch=L1",
+	    "node=q-dy-a-3 instance=i-3 launch=L1",
+	    "terminate     launch-surplus       instance=i-4",
+	    "launch-close  launch-finished      launch=L1",
 	};
 	static const char *const nodes[] = { "q-dy-a-1", "q-dy-a-2", "q-dy-a-3", "q-dy-a-4" };
 	static const int order[] = { 3, 1, 0, 2 }; /* EC2 lists them in any order */
@@ -523,8 +600,13 @@ static void test_answered_launch(void **state)
 	l = add_launch(&w, "L1", LAUNCH_ANSWERED, 10, true, NULL);
 	for (size_t i = 0; i < 4; i++) {
 		assert_int_equal(strs_add(&l->nodes, nodes[i]), 0);
-		add_node(&w, nodes[i], i == 3 ? IDLE | NS_POWERED_DOWN : RUN | NS_POWERING_UP, i ? NULL : "10.0.0.1", i ? NULL : "L1");
-		add_row(&w, nodes[i], i == 0 ? BINDING_BOUND : i == 3 ? BINDING_FREE : BINDING_LAUNCHING, "L1", i ? NULL : "i-1", 10);
+		add_node(&w, nodes[i], i == 3 ? IDLE | NS_POWERED_DOWN : RUN | NS_POWERING_UP, i ? NULL : "10.0.0.1",
+			 i ? NULL : "L1");
+		add_row(&w, nodes[i],
+			i == 0	 ? BINDING_BOUND
+			: i == 3 ? BINDING_FREE
+				 : BINDING_LAUNCHING,
+			"L1", i ? NULL : "i-1", 10);
 	}
 	for (size_t i = 0; i < 4; i++) {
 		char *id = str_fmt("i-%d", order[i] + 1), *ip = str_fmt("10.0.0.%d", order[i] + 1);
@@ -580,7 +662,8 @@ static void test_retry_nodes(void **state)
 /* A bound node whose name is in no list any more: its machine and its row go. While slurmctld still lists it, it stays. */
 static void test_unknown_node(void **state)
 {
-	static const char *const want[] = { "terminate     unknown-node         node=q-dy-a-99999 instance=i-1", "unbind        unknown-node" };
+	static const char *const want[] = {"terminate     unknown-node         node=q-dy-a-99999 instance=i-1",
+					   "unbind        unknown-node"};
 	struct world w;
 
 	(void)state;
@@ -727,10 +810,16 @@ static void test_large(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ones),	     cmocka_unit_test(test_answered_launch), cmocka_unit_test(test_answered_partly),
-		cmocka_unit_test(test_retry_nodes),  cmocka_unit_test(test_unknown_node),    cmocka_unit_test(test_hidden_node),
-		cmocka_unit_test(test_generation_kept), cmocka_unit_test(test_down_first),   cmocka_unit_test(test_watch),
-		cmocka_unit_test(test_large),
+	    cmocka_unit_test(test_ones),
+	    cmocka_unit_test(test_answered_launch),
+	    cmocka_unit_test(test_answered_partly),
+	    cmocka_unit_test(test_retry_nodes),
+	    cmocka_unit_test(test_unknown_node),
+	    cmocka_unit_test(test_hidden_node),
+	    cmocka_unit_test(test_generation_kept),
+	    cmocka_unit_test(test_down_first),
+	    cmocka_unit_test(test_watch),
+	    cmocka_unit_test(test_large),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

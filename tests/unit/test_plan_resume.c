@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_plan_resume.c - who gets the machines: a table of small worlds with every call written down, and random worlds against the invariants.
+/* test_plan_resume.c - who gets the machines: a table of small worlds with every call written down, and random worlds
+ * against the invariants.
  *
- * The cloud here is a counter for each resource: a call gets all it asks for, or what is left if that reaches its minimum, or nothing and a code.
+ * The cloud here is a counter for each resource: a call gets all it asks for, or what is left if that reaches its minimum,
+ * or nothing and a code.
  */
 #include "tests/unit/cmocka_all.h"
 
@@ -169,9 +171,11 @@ static const struct world {
 	{ .name = "nothing asked", .strategy = AON, .calls = "", .bound = "", .failed = "" },
 	{ .name = "one job, all come", .strategy = AON, .jobs = { { -1, "q-dy-a-[1-4]" } }, .left = { 4 },
 	  .calls = "a(4,4)=4 ", .bound = "q-dy-a-[1-4]", .failed = "" },
-	{ .name = "one job, one short: asked once only", .strategy = AON, .jobs = { { -1, "q-dy-a-[1-4]" } }, .left = { 3 }, .code = ICE,
+	{ .name = "one job, one short: asked once only", .strategy = AON, .jobs = { { -1, "q-dy-a-[1-4]" } }, .left = { 3 },
+	  .code = ICE,
 	  .calls = "a(4,4)x0 ", .bound = "", .failed = ICE ":q-dy-a-[1-4]" },
-	{ .name = "EC2's own code is kept", .strategy = AON, .jobs = { { -1, "q-dy-a-[1-4]" } }, .left = { 3 }, .code = "VcpuLimitExceeded",
+	{ .name = "EC2's own code is kept", .strategy = AON, .jobs = { { -1, "q-dy-a-[1-4]" } }, .left = { 3 },
+	  .code = "VcpuLimitExceeded",
 	  .calls = "a(4,4)x0 ", .bound = "", .failed = "VcpuLimitExceeded:q-dy-a-[1-4]" },
 	{ .name = "no code at all", .strategy = AON, .jobs = { { -1, "q-dy-a-[1-4]" } }, .left = { 3 },
 	  .calls = "a(4,4)x0 ", .bound = "", .failed = ICE ":q-dy-a-[1-4]" },
@@ -190,7 +194,8 @@ static const struct world {
 	  .calls = "a(6,6)x0 a(4,4)x0 a(2,2)=2 ", .bound = "q-dy-a-[5-6]", .failed = ICE ":q-dy-a-[1-4]" },
 	{ .name = "priority goes before file order", .strategy = AON,
 	  .jobs = { { 10, "q-dy-a-[1-3]" }, { 90, "q-dy-a-[4-6]" }, { -1, "q-dy-a-[7-9]" } }, .left = { 6 }, .code = ICE,
-	  .calls = "a(9,9)x0 a(3,3)=3 a(3,3)=3 a(3,3)x0 ", .bound = "q-dy-a-[4-6],q-dy-a-[1-3]", .failed = ICE ":q-dy-a-[7-9]" },
+	  .calls = "a(9,9)x0 a(3,3)=3 a(3,3)=3 a(3,3)x0 ", .bound = "q-dy-a-[4-6],q-dy-a-[1-3]",
+	  .failed = ICE ":q-dy-a-[7-9]" },
 	{ .name = "best-effort serves by priority", .strategy = BEST,
 	  .jobs = { { 1, "q-dy-a-[1-3]" }, { 2, "q-dy-a-[4-6]" } }, .left = { 4 },
 	  .calls = "a(1,6)=4 ", .bound = "q-dy-a-[4-6],q-dy-a-1", .failed = LIM ":q-dy-a-[2-3]" },
@@ -198,13 +203,15 @@ static const struct world {
 	  .jobs = { { -1, "q-dy-a-1" }, { -1, "q-dy-a-2" }, { -1, "q-dy-a-3" } }, .left = { 2 }, .code = ICE,
 	  .calls = "a(1,3)=2 ", .bound = "q-dy-a-[1-2]", .failed = ICE ":q-dy-a-3" },
 	{ .name = "one-node jobs around a large one", .strategy = AON,
-	  .jobs = { { -1, "q-dy-a-1" }, { -1, "q-dy-a-2" }, { -1, "q-dy-a-[3-9]" }, { -1, "q-dy-a-10" } }, .left = { 3 }, .code = ICE,
+	  .jobs = { { -1, "q-dy-a-1" }, { -1, "q-dy-a-2" }, { -1, "q-dy-a-[3-9]" }, { -1, "q-dy-a-10" } }, .left = { 3 },
+	  .code = ICE,
 	  .calls = "a(10,10)x0 a(1,2)=2 a(7,7)x0 a(1,1)=1 ", .bound = "q-dy-a-[1-2,10]", .failed = ICE ":q-dy-a-[3-9]" },
 	{ .name = "job over two resources, the second is empty: what came goes to the next job", .strategy = AON,
 	  .jobs = { { -1, "q-dy-a-[1-2],q-dy-b-1" }, { -1, "q-dy-a-[3-4]" } }, .left = { 2, 0 }, .code = ICE,
 	  .calls = "b(1,1)x0 a(4,4)x0 a(2,2)=2 ", .bound = "q-dy-a-[3-4]", .failed = ICE ":q-dy-a-[1-2],q-dy-b-1" },
 	{ .name = "surplus of a failed job serves another without a call", .strategy = AON,
-	  .jobs = { { -1, "q-dy-a-[1-2],q-dy-b-[1-2]" }, { -1, "q-dy-a-[3-4],q-dy-c-1" } }, .batch = 2, .left = { 2, 1, 5 }, .code = ICE,
+	  .jobs = { { -1, "q-dy-a-[1-2],q-dy-b-[1-2]" }, { -1, "q-dy-a-[3-4],q-dy-c-1" } }, .batch = 2, .left = { 2, 1, 5 },
+	  .code = ICE,
 	  .calls = "c(1,1)=1 b(2,2)x0 a(2,2)=2 a(2,2)x0 ", .bound = "q-dy-a-[3-4],q-dy-c-1",
 	  .failed = LIM ":q-dy-a-[1-2] " ICE ":q-dy-b-[1-2]" },
 	{ .name = "batches: the second is short, both are given back", .strategy = AON,
@@ -227,28 +234,35 @@ static const struct world {
 	{ .name = "nodes without a job get what a failed job leaves", .strategy = GREEDY, .jobs = { { -1, "q-dy-a-[1-3]" } },
 	  .rest = "q-dy-a-9", .left = { 2 }, .code = ICE,
 	  .calls = "a(1,4)=2 ", .bound = "q-dy-a-9", .failed = LIM ":q-dy-a-[1-3]", .surplus = 1 },
-	{ .name = "live nodes are left alone and count", .strategy = AON, .jobs = { { -1, "q-dy-a-[1-4]" } }, .live = "q-dy-a-[1-2]",
+	{ .name = "live nodes are left alone and count", .strategy = AON, .jobs = { { -1, "q-dy-a-[1-4]" } },
+	  .live = "q-dy-a-[1-2]",
 	  .left = { 2 }, .calls = "a(2,2)=2 ", .bound = "q-dy-a-[3-4]", .failed = "" },
 	{ .name = "all live: no call", .strategy = AON, .jobs = { { -1, "q-dy-a-[1-2]" } }, .live = "q-dy-a-[1-2]",
 	  .calls = "", .bound = "", .failed = "" },
-	{ .name = "a name that is not ours fails its job", .strategy = AON, .jobs = { { -1, "q-dy-a-1,other7" }, { -1, "q-dy-a-2" } },
+	{ .name = "a name that is not ours fails its job", .strategy = AON,
+	  .jobs = { { -1, "q-dy-a-1,other7" }, { -1, "q-dy-a-2" } },
 	  .left = { 9 }, .calls = "a(1,1)=1 ", .bound = "q-dy-a-2",
 	  .failed = LIM ":q-dy-a-1 InvalidNodenameError:other7" },
-	{ .name = "a name that is not ours, best-effort", .strategy = BEST, .jobs = { { -1, "q-dy-a-1,other7" } }, .rest = "x,q-dy-a-9999",
+	{ .name = "a name that is not ours, best-effort", .strategy = BEST, .jobs = { { -1, "q-dy-a-1,other7" } },
+	  .rest = "x,q-dy-a-9999",
 	  .left = { 9 }, .calls = "a(1,1)=1 ", .bound = "q-dy-a-1", .failed = "InvalidNodenameError:other7,x,q-dy-a-9999" },
 	{ .name = "an error that is not capacity fails its nodes, once", .strategy = AON,
 	  .jobs = { { -1, "q-dy-a-[1-2]" }, { -1, "q-dy-a-3,q-dy-b-1" }, { -1, "q-dy-b-[2-3]" } }, .left = { 9, 9 },
 	  .broken = { "UnauthorizedOperation" }, .calls = "b(3,3)=3 a(3,3)x0 ", .bound = "q-dy-b-[2-3]",
 	  .failed = "UnauthorizedOperation:q-dy-a-[1-3] " LIM ":q-dy-b-1", .surplus = 1 },
-	{ .name = "an unsupported type is not asked for again", .strategy = AON, .jobs = { { -1, "q-dy-a-[1-2]" }, { -1, "q-dy-a-[3-4]" } },
+	{ .name = "an unsupported type is not asked for again", .strategy = AON,
+	  .jobs = { { -1, "q-dy-a-[1-2]" }, { -1, "q-dy-a-[3-4]" } },
 	  .left = { 9 }, .broken = { "Unsupported" }, .calls = "a(4,4)x0 ", .bound = "", .failed = "Unsupported:q-dy-a-[1-4]" },
-	{ .name = "best-effort, error in one resource", .strategy = BEST, .jobs = { { -1, "q-dy-a-1,q-dy-b-1" } }, .left = { 9, 9 },
+	{ .name = "best-effort, error in one resource", .strategy = BEST, .jobs = { { -1, "q-dy-a-1,q-dy-b-1" } },
+	  .left = { 9, 9 },
 	  .broken = { NULL, "UnauthorizedOperation" }, .calls = "b(1,1)x0 a(1,1)=1 ", .bound = "q-dy-a-1",
 	  .failed = "UnauthorizedOperation:q-dy-b-1" },
-	{ .name = "a name twice in a job", .strategy = AON, .jobs = { { -1, "q-dy-a-[1-2]" } }, .rest = "q-dy-a-[1-2]", .left = { 2 },
+	{ .name = "a name twice in a job", .strategy = AON, .jobs = { { -1, "q-dy-a-[1-2]" } }, .rest = "q-dy-a-[1-2]",
+	  .left = { 2 },
 	  .calls = "a(2,2)=2 ", .bound = "q-dy-a-[1-2]", .failed = "" },
 	{ .name = "jobs on other resources do not wait", .strategy = AON,
-	  .jobs = { { -1, "q-dy-a-[1-2]" }, { -1, "q-dy-b-[1-2]" }, { -1, "q-dy-a-[3-5]" }, { -1, "q-dy-b-[3-5]" } }, .left = { 2, 2 },
+	  .jobs = { { -1, "q-dy-a-[1-2]" }, { -1, "q-dy-b-[1-2]" }, { -1, "q-dy-a-[3-5]" }, { -1, "q-dy-b-[3-5]" } },
+	  .left = { 2, 2 },
 	  .code = ICE, .calls = "b(5,5)x0 a(5,5)x0 b(2,2)=2 a(2,2)=2 b(3,3)x0 a(3,3)x0 ", .bound = "q-dy-a-[1-2],q-dy-b-[1-2]",
 	  .failed = ICE ":q-dy-a-[3-5],q-dy-b-[3-5]" },
 };
@@ -327,7 +341,8 @@ static void test_worlds(void **state)
 
 /* --- answers that are not plain */
 
-static struct resume_plan *plan_of(struct generation *g, struct resume_request *r, struct resume_input *in, const char *job1, const char *job2)
+static struct resume_plan *plan_of(struct generation *g, struct resume_request *r, struct resume_input *in, const char *job1,
+				   const char *job2)
 {
 	const char *jobs[] = { job1, job2 };
 	struct resume_plan *p;
