@@ -46,9 +46,11 @@ void clock_iso(int64_t wall_ms, char out[25])
 	struct tm tm;
 	char text[96]; /* a year of any length fits; what is cut below can only be a year beyond 9999 */
 
-	if (ms < 0)
+	s = (time_t)(wall_ms / 1000);
+	if (ms < 0) {
 		ms += 1000;
-	s = (time_t)((wall_ms - ms) / 1000);
+		s--;
+	}
 	if (!gmtime_r(&s, &tm) || tm.tm_year > 9999 - 1900 || tm.tm_year < -1900) {
 		strcpy(out, "0000-00-00T00:00:00.000Z");
 		return;
