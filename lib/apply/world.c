@@ -138,6 +138,7 @@ static int open_store(struct world *w, struct err *e)
 	return 0;
 }
 
+static bool slurm_is_open;
 static const char *conf_being_read; /* not NULL while slurm_init() runs */
 
 /* libslurm ends the process on a slurm.conf it does not like; without this the log would just stop. */
@@ -158,6 +159,7 @@ static int open_slurm(const char *conf, struct err *e)
 	conf_being_read = conf;
 	rc = slurmctl_open(conf, e);
 	conf_being_read = NULL;
+	slurm_is_open = rc == 0;
 	return rc;
 }
 
@@ -283,5 +285,8 @@ void world_close(struct world *w)
 	aws_destroy(w->aws);
 	generation_destroy(w->gen);
 	settings_destroy(w->settings);
+	if (slurm_is_open)
+		slurmctl_close();
+	slurm_is_open = false;
 	*w = (struct world){0};
 }
