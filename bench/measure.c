@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* measure.c - run a program once and say what it cost: `measure PROGRAM ARGS...`, called by bench/resume.
  *
- * One line on stdout: wall_us, user_us, system_us, wait_us (ready to run, but the CPUs were busy with others), rss_kb (highest), anon_kb (highest resident minus what is file-backed at the end), minor and
- * major faults, exit status. The program is stopped by ptrace at its exit, when its memory can still be read; it is not slowed before. It gets an
- * empty environment but for SLURM_CONF and SLURM_RESUME_FILE, and /dev/null as descriptors 0 to 2, as from slurmctld.
+ * One line on stdout: wall_us, user_us, system_us, wait_us (ready to run, but the CPUs were busy with others), rss_kb
+ * (highest), anon_kb (highest resident minus what is file-backed at the end), minor and major faults, exit status. The program
+ * is stopped by ptrace at its exit, when its memory can still be read; it is not slowed before. It gets an empty environment
+ * but for SLURM_CONF and SLURM_RESUME_FILE, and /dev/null as descriptors 0 to 2, as from slurmctld.
  */
 #include "build_config.h"
 
@@ -67,7 +68,7 @@ static void read_memory(pid_t pid, struct memory *m)
 	FILE *f;
 	size_t n;
 
-	snprintf(path, sizeof path, "/proc/%ld/status", (long) pid);
+	snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
 	f = fopen(path, "r");
 	if (!f)
 		return;
@@ -85,12 +86,12 @@ static void read_wait(pid_t pid, struct memory *m)
 	unsigned long long ran, waited;
 	FILE *f;
 
-	snprintf(path, sizeof path, "/proc/%ld/schedstat", (long) pid);
+	snprintf(path, sizeof path, "/proc/%ld/schedstat", (long)pid);
 	f = fopen(path, "r");
 	if (!f)
 		return;
 	if (fscanf(f, "%llu %llu", &ran, &waited) == 2)
-		m->wait_us = (long) (waited / 1000);
+		m->wait_us = (long)(waited / 1000);
 	fclose(f);
 }
 
@@ -99,7 +100,7 @@ static int follow(pid_t pid, struct memory *m, struct rusage *use)
 {
 	int status = 0, sig = 0;
 
-	while (ptrace(PTRACE_CONT, pid, NULL, (void *) (long) sig) == 0 && wait4(pid, &status, __WALL, use) == pid) {
+	while (ptrace(PTRACE_CONT, pid, NULL, (void *)(long)sig) == 0 && wait4(pid, &status, __WALL, use) == pid) {
 		sig = 0;
 		if (WIFEXITED(status) || WIFSIGNALED(status))
 			return status;
@@ -133,14 +134,15 @@ int main(int argc, char **argv)
 	pid = fork();
 	if (pid == 0)
 		child(argv + 1);
-	if (pid < 0 || waitpid(pid, &status, 0) != pid || ptrace(PTRACE_SETOPTIONS, pid, NULL, (void *) PTRACE_O_TRACEEXIT) < 0) {
+	if (pid < 0 || waitpid(pid, &status, 0) != pid ||
+	    ptrace(PTRACE_SETOPTIONS, pid, NULL, (void *)PTRACE_O_TRACEEXIT) < 0) {
 		perror("measure");
 		return 1;
 	}
 	start = now_us();
 	status = follow(pid, &m, &use);
-	printf("wall_us=%lld user_us=%lld system_us=%lld wait_us=%ld rss_kb=%ld anon_kb=%ld minflt=%ld majflt=%ld exit=%d\n", now_us() - start,
-	       us(use.ru_utime), us(use.ru_stime), m.wait_us, m.rss, m.anon, use.ru_minflt, use.ru_majflt,
+	printf("wall_us=%lld user_us=%lld system_us=%lld wait_us=%ld rss_kb=%ld anon_kb=%ld minflt=%ld majflt=%ld exit=%d\n",
+	       now_us() - start, us(use.ru_utime), us(use.ru_stime), m.wait_us, m.rss, m.anon, use.ru_minflt, use.ru_majflt,
 	       WIFEXITED(status) ? WEXITSTATUS(status) : 128);
 	return 0;
 }

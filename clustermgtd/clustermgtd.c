@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* clustermgtd.c - the head node's loop: observe, decide, act. All rules are in lib/plan/reconcile.c, all effects in lib/apply. */
+/* clustermgtd.c - the head node's loop: observe, decide, act. All rules are in lib/plan/reconcile.c, all effects in lib/apply.
+ */
 #include "build_config.h"
 
 #include "clustermgtd/notify.h"
@@ -21,27 +22,26 @@
 #include <unistd.h>
 
 #define LOOP_LIMIT_MS 60000 /* for the EC2 calls of one loop */
-#define HURRY_MS 5000       /* first pause while something is unfinished */
+#define HURRY_MS 5000	    /* first pause while something is unfinished */
 
 struct options {
 	bool foreground, once, dry_run;
 };
 
-static const char usage_text[] =
-	"usage: clustermgtd [--foreground | --once | --dry-run]\n"
-	"\n"
-	"Watches the cluster's EC2 machines and Slurm nodes and repairs the differences.\n"
-	"  --foreground  log to stderr\n"
-	"  --once        one loop, then exit (log to stderr)\n"
-	"  --dry-run     print what one loop would do; nothing is changed\n"
-	"  --help, --version\n";
+static const char usage_text[] = "usage: clustermgtd [--foreground | --once | --dry-run]\n"
+				 "\n"
+				 "Watches the cluster's EC2 machines and Slurm nodes and repairs the differences.\n"
+				 "  --foreground  log to stderr\n"
+				 "  --once        one loop, then exit (log to stderr)\n"
+				 "  --dry-run     print what one loop would do; nothing is changed\n"
+				 "  --help, --version\n";
 
 /* -1 = go on, else the exit code. */
 static int parse_options(int argc, char **argv, struct options *o)
 {
 	static const struct option known[] = {
-		{"foreground", no_argument, NULL, 'f'}, {"once", no_argument, NULL, 'o'},    {"dry-run", no_argument, NULL, 'n'},
-		{"help", no_argument, NULL, 'h'},	{"version", no_argument, NULL, 'v'}, {NULL, 0, NULL, 0},
+	    {"foreground", no_argument, NULL, 'f'}, {"once", no_argument, NULL, 'o'},	 {"dry-run", no_argument, NULL, 'n'},
+	    {"help", no_argument, NULL, 'h'},	    {"version", no_argument, NULL, 'v'}, {NULL, 0, NULL, 0},
 	};
 	int c;
 
@@ -160,7 +160,7 @@ static int serve(const struct options *opt, struct err *e)
 	}
 	fd = wait_open(e);
 	if (fd >= 0) {
-		log_info("clustermgtd %s started (process %ld)", PACKAGE_VERSION, (long) getpid());
+		log_info("clustermgtd %s started (process %ld)", PACKAGE_VERSION, (long)getpid());
 		notify("READY=1");
 		run(&w, fd, opt->once);
 		notify("STOPPING=1");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* notify.c - sd_notify(3)'s protocol: one datagram to the socket that the environment names; '@' stands for the abstract space. */
+/* notify.c - sd_notify(3)'s protocol: one datagram to the socket that the environment names; '@' stands for the abstract space.
+ */
 #include "clustermgtd/notify.h"
 
 #include "lib/base/num.h"
@@ -26,8 +27,8 @@ void notify(const char *message)
 	s = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (s < 0)
 		return;
-	(void) !sendto(s, message, strlen(message), MSG_NOSIGNAL, (struct sockaddr *) &to,
-		       (socklen_t) (offsetof(struct sockaddr_un, sun_path) + n));
+	(void)!sendto(s, message, strlen(message), MSG_NOSIGNAL, (struct sockaddr *)&to,
+		      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n));
 	close(s);
 }
 

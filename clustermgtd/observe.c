@@ -83,10 +83,11 @@ static int64_t start_time_ms(int64_t pid)
 	int64_t ticks = 0, since_boot_ms;
 	struct timespec boot;
 
-	snprintf(path, sizeof path, "/proc/%lld/stat", (long long) pid);
-	if (file_read(path, 4096, &b, NULL) == 0 && (end = strrchr(buf_text(&b), ')')) && strs_split(&field, end + 1, ' ') == 0 &&
-	    field.n > 19)
-		num_i64(field.v[19], 0, INT64_MAX, &ticks, NULL); /* field 22 of proc(5), the third is the first after the name */
+	snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
+	if (file_read(path, 4096, &b, NULL) == 0 && (end = strrchr(buf_text(&b), ')')) &&
+	    strs_split(&field, end + 1, ' ') == 0 && field.n > 19)
+		num_i64(field.v[19], 0, INT64_MAX, &ticks,
+			NULL); /* field 22 of proc(5), the third is the first after the name */
 	strs_clear(&field);
 	buf_free(&b);
 	if (ticks == 0)
@@ -101,7 +102,7 @@ static bool worker_gone(const struct launch *l)
 {
 	if (l->pid <= 0 || l->pid == getpid())
 		return true;
-	if (kill((pid_t) l->pid, 0) < 0 && errno == ESRCH)
+	if (kill((pid_t)l->pid, 0) < 0 && errno == ESRCH)
 		return true;
 	return start_time_ms(l->pid) > l->created_ms + PID_SLACK_MS; /* another process has the number now */
 }
@@ -165,17 +166,17 @@ void observed_clear(struct observed *o)
 int observed_plan(struct world *w, const struct observed *o, struct kvs *seen, struct plan *out)
 {
 	struct reconcile_input in = {
-		.gen = w->gen,
-		.nodes = o->slurm ? &o->nodes : NULL,
-		.instances = o->instances,
-		.bindings = o->rows ? &o->bindings : NULL,
-		.launches = o->rows ? &o->launches : NULL,
-		.dead_pids = &o->dead,
-		.now_ms = clock_wall_ms(),
-		.orphan_grace_ms = w->settings->orphan_grace_s * 1000,
-		.observed_ms = o->at_ms,
-		.static_backoff = &o->backoff,
-		.seen = seen,
+	    .gen = w->gen,
+	    .nodes = o->slurm ? &o->nodes : NULL,
+	    .instances = o->instances,
+	    .bindings = o->rows ? &o->bindings : NULL,
+	    .launches = o->rows ? &o->launches : NULL,
+	    .dead_pids = &o->dead,
+	    .now_ms = clock_wall_ms(),
+	    .orphan_grace_ms = w->settings->orphan_grace_s * 1000,
+	    .observed_ms = o->at_ms,
+	    .static_backoff = &o->backoff,
+	    .seen = seen,
 	};
 	struct err e = {""};
 

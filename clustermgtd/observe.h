@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* observe.h - one look at the world: Slurm's nodes, EC2's instances, our rows. A source that could not be read is absent, never empty. */
+/* observe.h - one look at the world: Slurm's nodes, EC2's instances, our rows. A source that could not be read is absent, never
+ * empty. */
 #ifndef SE_CLUSTERMGTD_OBSERVE_H
 #define SE_CLUSTERMGTD_OBSERVE_H
 
@@ -16,15 +17,15 @@ struct plan;
 struct world;
 
 struct observed {
-	int64_t at_ms;                     /* wall time when the look began */
-	bool slurm, ec2, rows;             /* which sources were read */
+	int64_t at_ms;	       /* wall time when the look began */
+	bool slurm, ec2, rows; /* which sources were read */
 	struct nodes nodes;
-	struct ec2_call *call;             /* owns the instances */
+	struct ec2_call *call;		   /* owns the instances */
 	const struct instances *instances; /* NULL unless ec2 */
 	struct bindings bindings;
 	struct launches launches;
-	struct strs dead;                  /* launches whose worker is gone, or is this process */
-	struct kvs backoff;                /* static node -> wall ms */
+	struct strs dead;   /* launches whose worker is gone, or is this process */
+	struct kvs backoff; /* static node -> wall ms */
 };
 
 /* Trouble with a source is logged once and kept in the rows (unless `quiet`: nothing is written). */

@@ -41,7 +41,7 @@ void stamp(struct world *w, const struct nodes *nodes)
 		if (wants(w, &nodes->v[i]))
 			names[u.n++] = nodes->v[i].name;
 	}
-	snprintf(text, sizeof text, OURS "%lld", (long long) clock_wall_ms() / 1000);
+	snprintf(text, sizeof text, OURS "%lld", (long long)clock_wall_ms() / 1000);
 	u.comment = text;
 	if (u.n > 0 && slurmctl_update_nodes(&u, &e) == 0)
 		last_ms = clock_mono_ms();

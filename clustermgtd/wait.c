@@ -30,7 +30,7 @@ int wait_open(struct err *e)
 		return err_errno(e, errno, "socket");
 	unlink(CLUSTERMGTD_SOCKET); /* of a process that was killed; the lock says that none lives */
 	old = umask(0177);
-	rc = bind(fd, (struct sockaddr *) &at, sizeof at);
+	rc = bind(fd, (struct sockaddr *)&at, sizeof at);
 	umask(old);
 	if (rc < 0) {
 		err_errno(e, errno, "cannot listen on %s", CLUSTERMGTD_SOCKET);

@@ -11,8 +11,8 @@ struct err;
 /* The socket that apply_poke() writes to. -1 with e. */
 int wait_open(struct err *e);
 void wait_close(int fd);
-/* Wait at most `ms`, but at least a second unless a signal comes (pokes are rate limited); keeps systemd's watchdog content. True
- * if a poke ended it. */
+/* Wait at most `ms`, but at least a second unless a signal comes (pokes are rate limited); keeps systemd's watchdog content.
+ * True if a poke ended it. */
 bool wait_for_work(int fd, int64_t ms);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* resume.c - ResumeProgram: `resume <hostlist>`, started by slurmctld with an empty environment. The work is apply_resume().
  *
- * slurmctld ignores the exit code; node states and the log tell what happened. A second argument (features, of a reboot) is taken and ignored.
+ * slurmctld ignores the exit code; node states and the log tell what happened. A second argument (features, of a reboot) is
+ * taken and ignored.
  */
 #include "build_config.h"
 
@@ -35,7 +36,8 @@ static int usage(const char *word)
 		      PKGLOGDIR, SETTINGS_PATH) < 0;
 }
 
-/* At once, because the file is slurmctld's memory and goes away. NULL = there is none, or it could not be read (then e says so). */
+/* At once, because the file is slurmctld's memory and goes away. NULL = there is none, or it could not be read (then e says
+ * so). */
 static const char *read_request(struct buf *text, struct err *e)
 {
 	const char *path = getenv("SLURM_RESUME_FILE");
@@ -89,7 +91,7 @@ int main(int argc, char **argv)
 		return usage(argc < 2 ? "" : argv[1]) || argc < 2 ? 2 : 0;
 	file = read_request(&text, &file_err);
 	rc = world_begin("resume", false, &e);
-	log_info("resume %s (process %ld)", argv[1], (long) getpid());
+	log_info("resume %s (process %ld)", argv[1], (long)getpid());
 	if (file_err.text[0])
 		log_error("%s", file_err.text);
 	if (rc == 0)
@@ -99,7 +101,7 @@ int main(int argc, char **argv)
 		rc = work(&q, start_ms, &e);
 	if (rc < 0)
 		log_error("%s", e.text);
-	log_info("done after %lld ms", (long long) (clock_mono_ms() - start_ms));
+	log_info("done after %lld ms", (long long)(clock_mono_ms() - start_ms));
 	resume_request_clear(&q);
 	buf_free(&text);
 	log_close();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* suspend.c - SuspendProgram and ResumeFailProgram: `suspend <hostlist>`, started by slurmctld with an empty environment. The work is
- * apply_suspend(). slurmctld ignores the exit code. */
+/* suspend.c - SuspendProgram and ResumeFailProgram: `suspend <hostlist>`, started by slurmctld with an empty environment. The
+ * work is apply_suspend(). slurmctld ignores the exit code. */
 #include "build_config.h"
 
 #include "lib/apply/apply.h"
@@ -35,7 +35,7 @@ static int work(const struct resume_request *q, int64_t start_ms, struct err *e)
 
 	if (world_open(&w, "suspend", false, e) < 0)
 		return -1;
-	rc = apply_suspend(&w, (const char *const *) q->nodes.v, q->nodes.n, start_ms + w.settings->resume_limit_s * 1000, e);
+	rc = apply_suspend(&w, (const char *const *)q->nodes.v, q->nodes.n, start_ms + w.settings->resume_limit_s * 1000, e);
 	world_close(&w);
 	apply_poke();
 	return rc;
@@ -52,7 +52,7 @@ int main(int argc, char **argv)
 	if (argc < 2 || strncmp(argv[1], "--", 2) == 0)
 		return usage(argc < 2 ? "" : argv[1]) || argc < 2 ? 2 : 0;
 	rc = world_begin("suspend", false, &e);
-	log_info("suspend %s (process %ld)", argv[1], (long) getpid());
+	log_info("suspend %s (process %ld)", argv[1], (long)getpid());
 	apply_catch_signals();
 	if (rc == 0)
 		rc = resume_request_parse(&q, NULL, 0, argv[1], &e);
@@ -60,7 +60,7 @@ int main(int argc, char **argv)
 		rc = work(&q, start_ms, &e);
 	if (rc < 0)
 		log_error("%s", e.text);
-	log_info("done after %lld ms", (long long) (clock_mono_ms() - start_ms));
+	log_info("done after %lld ms", (long long)(clock_mono_ms() - start_ms));
 	resume_request_clear(&q);
 	log_close();
 	return rc < 0;

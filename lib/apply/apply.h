@@ -40,15 +40,16 @@ struct world {
 	bool foreground;
 };
 
-/* First acts of a program: sane process, SlurmUser's identity (from root for good), log open. ident names the log file. What cannot be done is
- * an error, but the log is open then (stderr if the file cannot be). */
+/* First acts of a program: sane process, SlurmUser's identity (from root for good), log open. ident names the log file. What
+ * cannot be done is an error, but the log is open then (stderr if the file cannot be). */
 int world_begin(const char *ident, bool foreground, struct err *e);
-/* settings.yaml, the applied generation, the state file, aws (not connected), libslurm. A note (state file moved aside) is logged. */
+/* settings.yaml, the applied generation, the state file, aws (not connected), libslurm. A note (state file moved aside) is
+ * logged. */
 int world_open(struct world *w, const char *ident, bool foreground, struct err *e);
 /* The same for a run that must change nothing: the state file is only read, and may be absent (w->store NULL then). */
 int world_open_readonly(struct world *w, struct err *e);
-/* For a daemon: take a newer generation, a state file that was deleted or replaced, and a rotated log. 1 something changed, 0 not, -1 the old
- * is kept. */
+/* For a daemon: take a newer generation, a state file that was deleted or replaced, and a rotated log. 1 something changed, 0
+ * not, -1 the old is kept. */
 int world_refresh(struct world *w, struct err *e);
 void world_close(struct world *w);
 
@@ -56,23 +57,26 @@ void world_close(struct world *w);
 extern volatile sig_atomic_t apply_stop;
 void apply_catch_signals(void);
 
-/* ResumeProgram: the whole of the resume path. Node failures are DOWN in Slurm, not an error here; -1 only when nothing could be
- * done at all (and then the nodes are DOWN if slurmctld can be reached). */
+/* ResumeProgram: the whole of the resume path. Node failures are DOWN in Slurm, not an error here; -1 only when nothing could
+ * be done at all (and then the nodes are DOWN if slurmctld can be reached). */
 int apply_resume(struct world *w, const struct resume_request *r, int64_t deadline_mono_ms, struct err *e);
-/* For a ResumeProgram that cannot even open its world: DOWN with `why`, so that jobs go elsewhere. conf NULL = the usual path. */
+/* For a ResumeProgram that cannot even open its world: DOWN with `why`, so that jobs go elsewhere. conf NULL = the usual path.
+ */
 int apply_fail_nodes(const char *conf, const struct resume_request *r, const char *why, struct err *e);
-/* SuspendProgram and ResumeFailProgram: terminate by instance id, free the row, placeholder address, clear extra. Idempotent. -1 if something was
- * left to clustermgtd. */
+/* SuspendProgram and ResumeFailProgram: terminate by instance id, free the row, placeholder address, clear extra. Idempotent.
+ * -1 if something was left to clustermgtd. */
 int apply_suspend(struct world *w, const char *const *nodes, size_t n, int64_t deadline_mono_ms, struct err *e);
-/* clustermgtd: carry out a plan. Every action is tried; failures are logged and stay for the next loop. Returns how many failed. seen: the
- * instances the plan was made from, may be NULL if EC2 was not read. */
+/* clustermgtd: carry out a plan. Every action is tried; failures are logged and stay for the next loop. Returns how many
+ * failed. seen: the instances the plan was made from, may be NULL if EC2 was not read. */
 size_t apply_plan(struct world *w, const struct plan *p, const struct instances *seen, int64_t deadline_mono_ms);
-/* False if the same sentence was said within the last ten minutes by this process: a loop's repeats are not worth a line each. */
+/* False if the same sentence was said within the last ten minutes by this process: a loop's repeats are not worth a line each.
+ */
 bool say_again(const char *text);
 /* Wake clustermgtd through its socket, if it listens. */
 void apply_poke(void);
 
-/* One clustermgtd at a time: 0 and the descriptor that holds the lock until it is closed, or -1 (message names the other's pid). */
+/* One clustermgtd at a time: 0 and the descriptor that holds the lock until it is closed, or -1 (message names the other's
+ * pid). */
 int lock_take(const char *path, int *fd, struct err *e);
 /* Process that holds it, 0 = nobody. */
 pid_t lock_holder(const char *path);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* bind.c - rows first, then Slurm. A machine whose node is not told is still known by its row, so clustermgtd tells it later. */
+/* bind.c - rows first, then Slurm. A machine whose node is not told is still known by its row, so clustermgtd tells it later.
+ */
 #include "lib/apply/bind.h"
 
 #include "lib/apply/apply.h"
@@ -24,11 +25,11 @@ int binds_add(struct binds *l, const char *node, const char *instance, const cha
 		return -1;
 	b = &l->v[l->n++];
 	*b = (struct bind){
-		.node = str_dup(node),
-		.instance = str_dup(instance),
-		.ip = str_dup(ip),
-		.launch = str_dup(launch),
-		.claim = str_dup(claim),
+	    .node = str_dup(node),
+	    .instance = str_dup(instance),
+	    .ip = str_dup(ip),
+	    .launch = str_dup(launch),
+	    .claim = str_dup(claim),
 	};
 	return b->node && b->instance && b->launch && (b->ip || !ip) && (b->claim || !claim) ? 0 : -1;
 }
@@ -192,7 +193,7 @@ size_t binds_tell(struct world *w, struct binds *l, int64_t deadline)
 	struct err e = {""};
 	size_t untold = 0;
 
-	(void) w;
+	(void)w;
 	for (size_t i = 0; names && addrs && i < l->n; i++) {
 		if (!l->v[i].told && l->v[i].ip && tell_launch(l, i, names, addrs, deadline, &e) < 0) {
 			log_error("launch %s: %s", l->v[i].launch, e.text);

@@ -15,10 +15,10 @@ struct world;
 struct bind {
 	char *node;
 	char *instance;
-	char *ip;       /* NULL = EC2 has not told it yet */
-	char *launch;   /* the machine's */
-	char *claim;    /* the launch that claims the node in the rows; may be another one, NULL = none */
-	bool told;      /* slurmctld has address and launch id */
+	char *ip;     /* NULL = EC2 has not told it yet */
+	char *launch; /* the machine's */
+	char *claim;  /* the launch that claims the node in the rows; may be another one, NULL = none */
+	bool told;    /* slurmctld has address and launch id */
 };
 
 /* Zero-initialised = empty. */
@@ -31,10 +31,11 @@ struct binds {
 /* -1 no memory. */
 int binds_add(struct binds *l, const char *node, const char *instance, const char *ip, const char *launch, const char *claim);
 void binds_clear(struct binds *l);
-/* Write a BOUND row for each, all or none; those that are no longer wanted (the node was suspended meanwhile) leave the list and their
- * instance ids are appended to *unwanted: the caller terminates them. */
+/* Write a BOUND row for each, all or none; those that are no longer wanted (the node was suspended meanwhile) leave the list
+ * and their instance ids are appended to *unwanted: the caller terminates them. */
 int binds_commit(struct world *w, struct binds *l, struct strs *unwanted, struct err *e);
-/* Ask EC2 for the addresses that are missing, with a growing pause, until deadline_mono_ms. Known ones are written to the rows. */
+/* Ask EC2 for the addresses that are missing, with a growing pause, until deadline_mono_ms. Known ones are written to the rows.
+ */
 void binds_learn_addresses(struct world *w, struct binds *l, int64_t deadline_mono_ms);
 /* Tell slurmctld: one update for each launch. Returns how many binds were not told (no address, or slurmctld away). */
 size_t binds_tell(struct world *w, struct binds *l, int64_t deadline_mono_ms);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* carry.c - clustermgtd's plan to effects. Actions are grouped by kind, so that a thousand of them are a few calls; every group is tried.
+/* carry.c - clustermgtd's plan to effects. Actions are grouped by kind, so that a thousand of them are a few calls; every group
+ * is tried.
  *
- * Before anything is done each action is compared with the rows: a node whose binding changed since the plan was made is left alone.
+ * Before anything is done each action is compared with the rows: a node whose binding changed since the plan was made is left
+ * alone.
  */
 #include "lib/apply/apply.h"
 
@@ -11,6 +13,7 @@
 #include "lib/apply/settle.h"
 #include "lib/apply/tell.h"
 #include "lib/aws/ec2.h"
+#include "lib/base/buf.h"
 #include "lib/base/clock.h"
 #include "lib/base/err.h"
 #include "lib/base/log.h"
@@ -30,8 +33,8 @@ struct carry {
 	const struct plan *plan;
 	const struct instances *seen;
 	int64_t deadline;
-	enum fate *fate;          /* one an action */
-	struct nodeset *kept;     /* nodes whose machine could not be ended: their row stays */
+	enum fate *fate;      /* one an action */
+	struct nodeset *kept; /* nodes whose machine could not be ended: their row stays */
 };
 
 static void failed(struct carry *c, size_t i, const struct err *e)
@@ -45,14 +48,18 @@ static void failed(struct carry *c, size_t i, const struct err *e)
 
 static void announce(const struct action *a)
 {
-	char *nodes = a->nodes.n ? nodeset_text_of((const char *const *) a->nodes.v, a->nodes.n) : NULL;
-	char *text = str_fmt("%s %s%s%s%s%s: %s (%s)", action_kind_text(a->kind), a->node ? a->node : nodes ? nodes : "",
-			     a->node && a->instance ? " " : "", a->instance ? a->instance : "", a->launch && !a->instance ? a->launch : "",
-			     "", a->reason ? a->reason : "", a->code ? a->code : "");
+	char *nodes = a->nodes.n ? nodeset_text_of((const char *const *)a->nodes.v, a->nodes.n) : NULL;
+	struct buf b = {0};
 
-	if (text && say_again(text))
-		log_info("%s", text);
-	free(text);
+	buf_str(&b, action_kind_text(a->kind));
+	if (a->node || nodes)
+		buf_fmt(&b, " %s", a->node ? a->node : nodes);
+	if (a->instance || a->launch)
+		buf_fmt(&b, " %s", a->instance ? a->instance : a->launch);
+	buf_fmt(&b, ": %s (%s)", a->reason ? a->reason : "", a->code ? a->code : "");
+	if (say_again(buf_text(&b)))
+		log_info("%s", buf_text(&b));
+	buf_free(&b);
 	free(nodes);
 }
 
@@ -152,7 +159,7 @@ static void unbind(struct carry *c)
 		if (strs_add(&names, a->node) < 0)
 			break;
 	}
-	if (names.n > 0 && tell_no_machine((const char *const *) names.v, names.n, c->deadline, &e) < 0) {
+	if (names.n > 0 && tell_no_machine((const char *const *)names.v, names.n, c->deadline, &e) < 0) {
 		for (size_t i = 0; i < names.n; i++)
 			failed(c, at[i], &e); /* rows stay: the next loop tries again */
 	} else if (at) {
@@ -240,7 +247,7 @@ static void state_group(struct carry *c, size_t first, bool *done)
 		if (add_names(&names, a) < 0)
 			break;
 	}
-	if (tell_state((const char *const *) names.v, names.n, state_of(f->kind), f->reason, c->deadline, &e) < 0)
+	if (tell_state((const char *const *)names.v, names.n, state_of(f->kind), f->reason, c->deadline, &e) < 0)
 		failed(c, first, &e);
 	strs_clear(&names);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* heartbeat.c - is clustermgtd at work? Machines that nobody watches cost money for ever, so resume asks before it launches.
  *
- * What counts is the last finished loop, and that the loop could see EC2. A living process beside a hung loop is not health; but a living process whose loop is not yet
- * due (just started, or the state file is new) is given a moment.
+ * What counts is the last finished loop, and that the loop could see EC2. A living process beside a hung loop is not health;
+ * but a living process whose loop is not yet due (just started, or the state file is new) is given a moment.
  */
 #include "lib/apply/heartbeat.h"
 
@@ -22,7 +22,7 @@
 
 struct beat {
 	int64_t loop_ms; /* last finished loop, 0 = never */
-	int64_t ec2_ms;  /* last time it could read EC2 */
+	int64_t ec2_ms;	 /* last time it could read EC2 */
 	char *ec2_error;
 };
 
@@ -51,7 +51,7 @@ static bool well(const struct world *w, const struct beat *b)
 
 static long long age_s(int64_t ok_ms)
 {
-	return (long long) (clock_wall_ms() - ok_ms) / 1000;
+	return (long long)(clock_wall_ms() - ok_ms) / 1000;
 }
 
 static int tell(const struct world *w, const struct beat *b, struct err *e)
@@ -59,8 +59,9 @@ static int tell(const struct world *w, const struct beat *b, struct err *e)
 	if (b->loop_ms == 0)
 		return err_set(e, "clustermgtd never ran here, so nobody would end a machine that goes wrong; " REMEDY);
 	if (!fresh(w, b->loop_ms))
-		return err_set(e, "clustermgtd has finished no loop for %lld s, so nobody would end a machine that goes wrong; " REMEDY,
-			       age_s(b->loop_ms));
+		return err_set(
+		    e, "clustermgtd has finished no loop for %lld s, so nobody would end a machine that goes wrong; " REMEDY,
+		    age_s(b->loop_ms));
 	if (b->ec2_ms == 0)
 		return err_set(e, "clustermgtd could never read EC2: %s", b->ec2_error ? b->ec2_error : "see its log");
 	return err_set(e, "clustermgtd could not read EC2 for %lld s: %s", age_s(b->ec2_ms),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* launch.c - from a claimed row to EC2's answer. The request is kept in the row before it is sent: a retry by any process, after any
- * crash, is byte for byte the same request with the same ClientToken, and EC2 answers it with the same machines. */
+/* launch.c - from a claimed row to EC2's answer. The request is kept in the row before it is sent: a retry by any process,
+ * after any crash, is byte for byte the same request with the same ClientToken, and EC2 answers it with the same machines. */
 #include "lib/apply/launch.h"
 
 #include "conf/bootstrap.h"
@@ -43,14 +43,14 @@ static struct ec2_call *build_call(const struct launch *row, const struct gen_re
 {
 	struct kvs tags = {{0}, {0}};
 	struct ec2_run run = {
-		.template_id = r->template_id,
-		.template_version = r->template_version,
-		.min_count = row->min_count,
-		.max_count = (int) row->nodes.n,
-		.client_token = row->id,
-		.user_data = user_data,
-		.subnet_id = r->subnet_ids.n > 1 ? r->subnet_ids.v[0] : NULL,
-		.tags = &tags,
+	    .template_id = r->template_id,
+	    .template_version = r->template_version,
+	    .min_count = row->min_count,
+	    .max_count = (int)row->nodes.n,
+	    .client_token = row->id,
+	    .user_data = user_data,
+	    .subnet_id = r->subnet_ids.n > 1 ? r->subnet_ids.v[0] : NULL,
+	    .tags = &tags,
 	};
 	struct ec2_call *c = NULL;
 
@@ -67,7 +67,7 @@ int launching_prepare(struct world *w, struct launching *l, struct err *e)
 
 	if (!r)
 		return err_set(e, "compute resource %s/%s is not in the applied generation", l->row.queue, l->row.resource);
-	user_data = bootstrap_launch(w->gen->bootstrap, l->row.id, (const char *const *) l->row.nodes.v, l->row.nodes.n, e);
+	user_data = bootstrap_launch(w->gen->bootstrap, l->row.id, (const char *const *)l->row.nodes.v, l->row.nodes.n, e);
 	if (!user_data)
 		return -1;
 	l->call = build_call(&l->row, r, user_data);
@@ -108,7 +108,8 @@ static void collect_came(struct world *w, struct launching *l)
 	row_written(l, store_launch_answered(w->store, l->row.id, NULL, &e), &e);
 	log_info("launch %s: %zu of %zu machines for %s/%s", l->row.id, got->n, l->row.nodes.n, l->row.queue, l->row.resource);
 	for (size_t i = 0; i < got->n; i++)
-		log_debug("launch %s: %s %s", l->row.id, got->v[i].id, got->v[i].private_ip ? got->v[i].private_ip : "(no address yet)");
+		log_debug("launch %s: %s %s", l->row.id, got->v[i].id,
+			  got->v[i].private_ip ? got->v[i].private_ip : "(no address yet)");
 }
 
 static void collect_refused(struct world *w, struct launching *l)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* launch.h - one launch: its committed row, its exact request, its answer. Internal to lib/apply; used by resume and by clustermgtd's retries. */
+/* launch.h - one launch: its committed row, its exact request, its answer. Internal to lib/apply; used by resume and by
+ * clustermgtd's retries. */
 #ifndef SE_APPLY_LAUNCH_H
 #define SE_APPLY_LAUNCH_H
 
@@ -14,22 +15,23 @@ struct err;
 struct world;
 
 enum launching_outcome {
-	LAUNCHING_NEW,     /* not performed yet */
-	LAUNCHING_CAME,    /* instances came, perhaps fewer than asked; row is ANSWERED */
+	LAUNCHING_NEW,	   /* not performed yet */
+	LAUNCHING_CAME,	   /* instances came, perhaps fewer than asked; row is ANSWERED */
 	LAUNCHING_REFUSED, /* a definite no: nothing came; row is DONE */
-	LAUNCHING_OPEN     /* not known, or later: the row stays as it is, clustermgtd goes on with it */
+	LAUNCHING_OPEN	   /* not known, or later: the row stays as it is, clustermgtd goes on with it */
 };
 
 struct launching {
 	struct launch row;
-	size_t step;             /* the resume plan's */
+	size_t step; /* the resume plan's */
 	struct ec2_call *call;
 	enum launching_outcome outcome;
 };
 
 /* A fresh launch id, 20 characters, for row.id: also ClientToken and tag value. */
 void launching_new_id(char out[21]);
-/* Build the call for a claimed row and keep the exact request in the row. The resource is found by row.queue and row.resource. */
+/* Build the call for a claimed row and keep the exact request in the row. The resource is found by row.queue and row.resource.
+ */
 int launching_prepare(struct world *w, struct launching *l, struct err *e);
 /* The same from the request an earlier process kept. */
 int launching_prepare_again(struct launching *l, struct err *e);

@@ -26,7 +26,7 @@ int lock_take(const char *path, int *fd, struct err *e)
 		return 0;
 	}
 	if (errno == EACCES || errno == EAGAIN)
-		err_set(e, "clustermgtd already runs (process %ld holds %s)", (long) lock_holder(path), path);
+		err_set(e, "clustermgtd already runs (process %ld holds %s)", (long)lock_holder(path), path);
 	else
 		err_errno(e, errno, "cannot lock %s", path);
 	close(f);

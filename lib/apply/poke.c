@@ -7,7 +7,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-_Static_assert(sizeof CLUSTERMGTD_SOCKET <= sizeof ((struct sockaddr_un *) 0)->sun_path, "localstatedir is too long for a socket");
+_Static_assert(sizeof CLUSTERMGTD_SOCKET <= sizeof((struct sockaddr_un *)0)->sun_path,
+	       "localstatedir is too long for a socket");
 
 void apply_poke(void)
 {
@@ -16,6 +17,6 @@ void apply_poke(void)
 
 	if (s < 0)
 		return;
-	(void) !sendto(s, "p", 1, MSG_NOSIGNAL, (struct sockaddr *) &to, sizeof to);
+	(void)!sendto(s, "p", 1, MSG_NOSIGNAL, (struct sockaddr *)&to, sizeof to);
 	close(s);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* resume.c - ResumeProgram's work: observe, placeholder addresses, plan, launch, bind, tell, fail.
  *
- * Money is spent only behind a committed row; what the time limit, a signal or a lost answer leaves undone stays as rows for clustermgtd. A node
- * is told DOWN only when EC2 gave a definite no.
+ * Money is spent only behind a committed row; what the time limit, a signal or a lost answer leaves undone stays as rows for
+ * clustermgtd. A node is told DOWN only when EC2 gave a definite no.
  */
 #include "lib/apply/apply.h"
 
@@ -31,32 +31,32 @@
 #include <string.h>
 #include <unistd.h>
 
-#define STEPS_MAX 16          /* launches side by side; aws keeps 8 in the air */
-#define YOUNG_MS 5000         /* a binding this young is not doubted: EC2 may not show the machine yet */
-#define PLACEHOLDER_MS 5000   /* patience with an absent slurmctld before launching */
-#define JOB_COMMENTS_MAX 50   /* a comment is one RPC a job */
+#define STEPS_MAX 16	    /* launches side by side; aws keeps 8 in the air */
+#define YOUNG_MS 5000	    /* a binding this young is not doubted: EC2 may not show the machine yet */
+#define PLACEHOLDER_MS 5000 /* patience with an absent slurmctld before launching */
+#define JOB_COMMENTS_MAX 50 /* a comment is one RPC a job */
 #define NO_OWNER SIZE_MAX
 
 struct run {
 	struct world *w;
 	const struct resume_request *request;
 	int64_t deadline;
-	struct nodeset *asked;     /* request->nodes */
-	size_t *owner;             /* for each asked node: index of the launching that claims it, or NO_OWNER */
+	struct nodeset *asked; /* request->nodes */
+	size_t *owner;	       /* for each asked node: index of the launching that claims it, or NO_OWNER */
 	struct strs live;
-	struct resume_input in;    /* the plan borrows it */
+	struct resume_input in; /* the plan borrows it */
 	struct resume_plan *plan;
 	struct launching *launch;
 	size_t n_launch, cap_launch;
-	size_t left;               /* launches that stay open */
-	const char *raw;           /* EC2's own words for the last refusal, for job comments; borrowed from a call */
+	size_t left;	 /* launches that stay open */
+	const char *raw; /* EC2's own words for the last refusal, for job comments; borrowed from a call */
 };
 
 /* ---- observe: which nodes have a machine already */
 
 struct known {
-	struct bindings rows;      /* BOUND rows of asked nodes that must be looked at */
-	struct strs fresh;         /* asked nodes without machine and claim */
+	struct bindings rows; /* BOUND rows of asked nodes that must be looked at */
+	struct strs fresh;    /* asked nodes without machine and claim */
 };
 
 static int sort_row(struct run *r, struct known *k, const struct binding *b, struct nodeset *busy, int64_t now)
@@ -107,12 +107,13 @@ static void placeholder(struct run *r, const struct strs *names)
 	int64_t until = clock_mono_ms() + PLACEHOLDER_MS;
 	struct err e = {""};
 
-	if (tell_no_machine((const char *const *) names->v, names->n, until < r->deadline ? until : r->deadline, &e) < 0)
+	if (tell_no_machine((const char *const *)names->v, names->n, until < r->deadline ? until : r->deadline, &e) < 0)
 		log_warn("placeholder addresses: %s", e.text);
 }
 
 /* A bound node is resumed again: Slurm lost track (a crash) or its machine died unseen. */
-static int judge_bound(struct run *r, const struct instances *seen, const struct binding *b, struct strs *dead, struct binds *again)
+static int judge_bound(struct run *r, const struct instances *seen, const struct binding *b, struct strs *dead,
+		       struct binds *again)
 {
 	const struct instance *in = seen ? instances_find(seen, b->instance) : NULL;
 	struct err e = {""};
@@ -235,8 +236,8 @@ static void own(struct run *r, const struct strs *nodes, size_t launching)
 	}
 }
 
-/* Another process took some of the nodes between our look and our claim: the whole step is left, and what we had claimed is given back.
- * clustermgtd fails the nodes that nobody launches. */
+/* Another process took some of the nodes between our look and our claim: the whole step is left, and what we had claimed is
+ * given back. clustermgtd fails the nodes that nobody launches. */
 static int claim(struct run *r, struct launching *l, struct err *e)
 {
 	struct strs taken = {0};
@@ -420,7 +421,7 @@ static void comment_jobs(struct run *r, const struct resume_result *res)
 			continue;
 		sent++;
 		if (slurmctl_job_comment(j->id, text, &e) < 0)
-			log_debug("job %lld: %s", (long long) j->id, e.text);
+			log_debug("job %lld: %s", (long long)j->id, e.text);
 	}
 	nodeset_destroy(failed);
 	free(text);
@@ -487,11 +488,11 @@ static void run_close(struct run *r)
 static int run_plan(struct run *r, struct err *e)
 {
 	r->in = (struct resume_input){
-		.gen = r->w->gen,
-		.request = r->request,
-		.live = &r->live,
-		.strategy = r->w->gen->scaling,
-		.batch_max = (size_t) r->w->settings->launch_batch,
+	    .gen = r->w->gen,
+	    .request = r->request,
+	    .live = &r->live,
+	    .strategy = r->w->gen->scaling,
+	    .batch_max = (size_t)r->w->settings->launch_batch,
 	};
 	r->plan = resume_plan_create(&r->in, e);
 	if (!r->plan || launch_all(r, e) < 0)
@@ -499,11 +500,11 @@ static int run_plan(struct run *r, struct err *e)
 	return finish(r, e);
 }
 
-/* A placeholder address too: slurmctld would go on looking the names up. By the code clustermgtd knows the reason as ours, and lets the nodes
- * go back to idle. */
+/* A placeholder address too: slurmctld would go on looking the names up. By the code clustermgtd knows the reason as ours, and
+ * lets the nodes go back to idle. */
 static int down_all(const struct resume_request *q, const char *code, const char *why, int64_t deadline, struct err *e)
 {
-	const char *const *names = (const char *const *) q->nodes.v;
+	const char *const *names = (const char *const *)q->nodes.v;
 	char *reason = str_fmt("(Code:%s)%s", code, why);
 	int rc = reason ? tell_no_machine(names, q->nodes.n, deadline, e) : err_nomem(e);
 

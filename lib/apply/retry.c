@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* retry.c - finish launches that were left open: by a killed resume, by throttling, by a lost answer.
  *
- * The same request with the same ClientToken gives the machines of the first time if there was one, and launches them now if not. Machines go
- * to the nodes that still wait for this launch, in order; the rest is returned.
+ * The same request with the same ClientToken gives the machines of the first time if there was one, and launches them now if
+ * not. Machines go to the nodes that still wait for this launch, in order; the rest is returned.
  */
 #include "lib/apply/retry.h"
 
@@ -127,7 +127,8 @@ static int perform(struct retry *r)
 }
 
 /* Pair machines that nobody has with nodes that wait; machines left over are surplus, nodes left over failed. */
-static int pair(struct retry *r, struct launching *l, const struct strs *wait, struct binds *b, struct strs *surplus, size_t *served)
+static int pair(struct retry *r, struct launching *l, const struct strs *wait, struct binds *b, struct strs *surplus,
+		size_t *served)
 {
 	const struct instances *got = launching_instances(l);
 	size_t next = 0;
@@ -155,7 +156,8 @@ static int finish_one(struct retry *r, struct launching *l, struct strs *wait, s
 
 	rc = rc < 0 ? err_nomem(e) : settle(r->w, l, 1, &b, &surplus, r->deadline, e);
 	if (rc == 0 && served < wait->n)
-		settle_failed(r->w, (const char *const *) wait->v + served, wait->n - served, code, r->deadline + AFTER_LIMIT_MS);
+		settle_failed(r->w, (const char *const *)wait->v + served, wait->n - served, code,
+			      r->deadline + AFTER_LIMIT_MS);
 	binds_clear(&b);
 	strs_clear(&surplus);
 	return rc;

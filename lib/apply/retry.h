@@ -9,7 +9,8 @@ struct err;
 struct strs;
 struct world;
 
-/* Take the rows over (if their worker has not changed meanwhile), ask EC2 again with the same request and token, bind or fail their nodes. */
+/* Take the rows over (if their worker has not changed meanwhile), ask EC2 again with the same request and token, bind or fail
+ * their nodes. */
 int retry_launches(struct world *w, const struct strs *ids, int64_t deadline_mono_ms, struct err *e);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* say.c - log changes, not states: has this sentence been said lately? A loop that fails the same way every minute says so every ten. */
+/* say.c - log changes, not states: has this sentence been said lately? A loop that fails the same way every minute says so
+ * every ten. */
 #include "lib/apply/apply.h"
 
 #include "lib/base/clock.h"
@@ -17,7 +18,7 @@ static uint64_t hash(const char *text)
 	uint64_t h = UINT64_C(14695981039346656037);
 
 	for (; *text; text++)
-		h = (h ^ (unsigned char) *text) * UINT64_C(1099511628211);
+		h = (h ^ (unsigned char)*text) * UINT64_C(1099511628211);
 	return h;
 }
 

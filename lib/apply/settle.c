@@ -29,7 +29,7 @@ static void return_machines(struct world *w, const struct strs *ids, int64_t dea
 	log_info("returning %zu machines: %s", ids->n, text ? text : "");
 	apply_event(w, "terminate", NULL, text, "surplus");
 	free(text);
-	if (ec2_terminate_all(w->aws, (const char *const *) ids->v, ids->n, deadline, &e) < 0)
+	if (ec2_terminate_all(w->aws, (const char *const *)ids->v, ids->n, deadline, &e) < 0)
 		log_error("returning %zu machines: %s; clustermgtd ends them", ids->n, e.text);
 }
 
@@ -61,7 +61,8 @@ static void tell_binds(struct world *w, struct binds *b, int64_t deadline)
 		log_warn("%zu nodes have a machine but not yet its address in Slurm; clustermgtd writes it", untold);
 }
 
-int settle(struct world *w, struct launching *v, size_t n, struct binds *b, struct strs *surplus, int64_t deadline, struct err *e)
+int settle(struct world *w, struct launching *v, size_t n, struct binds *b, struct strs *surplus, int64_t deadline,
+	   struct err *e)
 {
 	int rc = binds_commit(w, b, surplus, e);
 

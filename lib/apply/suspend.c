@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* suspend.c - SuspendProgram's and ResumeFailProgram's work: end the machines of some nodes. Idempotent.
  *
- * Order: event, TerminateInstances by id, placeholder in Slurm, row to free. A kill in between leaves a row that names a machine, which
- * the next run of any program finds. When EC2 cannot be reached the row is freed all the same: the machine then belongs to no node, the next
- * life of the node gets a new one, and clustermgtd ends it as an orphan by its tag.
+ * Order: event, TerminateInstances by id, placeholder in Slurm, row to free. A kill in between leaves a row that names a
+ * machine, which the next run of any program finds. When EC2 cannot be reached the row is freed all the same: the machine then
+ * belongs to no node, the next life of the node gets a new one, and clustermgtd ends it as an orphan by its tag.
  */
 #include "lib/apply/apply.h"
 
@@ -31,10 +31,10 @@ struct run {
 	struct world *w;
 	int64_t deadline;
 	struct nodeset *asked;
-	struct nodeset *ours;   /* asked nodes that the cluster has, or that have a row */
-	struct bindings rows;   /* of asked nodes, not FREE */
-	struct nodeset *rowed;  /* their names */
-	struct strs ids;        /* machines to end */
+	struct nodeset *ours;  /* asked nodes that the cluster has, or that have a row */
+	struct bindings rows;  /* of asked nodes, not FREE */
+	struct nodeset *rowed; /* their names */
+	struct strs ids;       /* machines to end */
 };
 
 static int keep_row(struct run *r, const struct binding *b)
@@ -180,7 +180,7 @@ static int terminate(struct run *r, struct err *e)
 	log_info("terminating %zu machines: %s", r->ids.n, text ? text : "");
 	apply_event(r->w, "terminate", NULL, text, "suspended");
 	free(text);
-	if (ec2_terminate_all(r->w->aws, (const char *const *) r->ids.v, r->ids.n, r->deadline, e) == 0)
+	if (ec2_terminate_all(r->w->aws, (const char *const *)r->ids.v, r->ids.n, r->deadline, e) == 0)
 		return 0;
 	return err_prefix(e, "%zu machines are left to clustermgtd", r->ids.n);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* tell.c - node updates as this room needs them. A slurmctld that restarts is away for some seconds; its nodes must still hear of
- * their machines, so an update waits for it as long as the caller has time. */
+/* tell.c - node updates as this room needs them. A slurmctld that restarts is away for some seconds; its nodes must still hear
+ * of their machines, so an update waits for it as long as the caller has time. */
 #include "lib/apply/tell.h"
 
 #include "lib/apply/apply.h"
@@ -44,7 +44,8 @@ int tell_no_machine(const char *const *names, size_t n, int64_t deadline, struct
 	return rc;
 }
 
-int tell_machines(const char *const *names, const char *const *addrs, size_t n, const char *launch, int64_t deadline, struct err *e)
+int tell_machines(const char *const *names, const char *const *addrs, size_t n, const char *launch, int64_t deadline,
+		  struct err *e)
 {
 	char *extra = extra_format(launch);
 	struct node_update u = {.names = names, .addrs = addrs, .n = n, .extra = extra};

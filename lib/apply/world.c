@@ -28,7 +28,7 @@ volatile sig_atomic_t apply_stop;
 
 static void on_stop(int sig)
 {
-	(void) sig;
+	(void)sig;
 	apply_stop = 1;
 }
 
@@ -102,14 +102,14 @@ static int open_settings(struct world *w, struct err *e)
 static struct aws *open_aws(const struct settings *s, const struct generation *g, struct err *e)
 {
 	struct aws_config c = {
-		.region = g->region,
-		.endpoint = s->endpoint,
-		.profile = s->profile,
-		.credentials_file = s->credentials_file,
-		.config_file = s->config_file,
-		.imds_endpoint = s->imds_endpoint,
-		.proxy = s->proxy,
-		.ca_bundle = s->ca_bundle,
+	    .region = g->region,
+	    .endpoint = s->endpoint,
+	    .profile = s->profile,
+	    .credentials_file = s->credentials_file,
+	    .config_file = s->config_file,
+	    .imds_endpoint = s->imds_endpoint,
+	    .proxy = s->proxy,
+	    .ca_bundle = s->ca_bundle,
 	};
 
 	return aws_create(&c, e);
@@ -263,7 +263,7 @@ static int refresh_generation(struct world *w, struct err *e)
 		aws_destroy(w->aws);
 		w->aws = aws;
 	}
-	log_info("now working with generation %lld (before: %lld)", (long long) g->number, (long long) w->gen->number);
+	log_info("now working with generation %lld (before: %lld)", (long long)g->number, (long long)w->gen->number);
 	generation_destroy(w->gen);
 	w->gen = g;
 	return 1;

@@ -20,19 +20,19 @@ static int copy(char **dst, const char *src)
 static int fill(struct slurmctl_conf *out, const slurm_conf_t *c)
 {
 	out->slurm_user_id = c->slurm_user_id;
-	out->slurmctld_port = (int) c->slurmctld_port;
+	out->slurmctld_port = (int)c->slurmctld_port;
 	out->resume_timeout_s = c->resume_timeout;
 	out->suspend_timeout_s = c->suspend_timeout;
-	if (c->control_cnt > 0 && (copy(&out->control_host, c->control_machine[0]) || copy(&out->control_addr, c->control_addr[0])))
+	if (c->control_cnt > 0 &&
+	    (copy(&out->control_host, c->control_machine[0]) || copy(&out->control_addr, c->control_addr[0])))
 		return -1;
 	return copy(&out->version, c->version) || copy(&out->cluster_name, c->cluster_name) ||
-			       copy(&out->slurm_user, c->slurm_user_name) || copy(&out->resume_program, c->resume_program) ||
-			       copy(&out->suspend_program, c->suspend_program) ||
-			       copy(&out->state_save_location, c->state_save_location) ||
-			       copy(&out->auth_info, c->authinfo) || copy(&out->slurmctld_params, c->slurmctld_params) ||
-			       copy(&out->slurm_conf, c->slurm_conf)
-		       ? -1
-		       : 0;
+		       copy(&out->slurm_user, c->slurm_user_name) || copy(&out->resume_program, c->resume_program) ||
+		       copy(&out->suspend_program, c->suspend_program) ||
+		       copy(&out->state_save_location, c->state_save_location) || copy(&out->auth_info, c->authinfo) ||
+		       copy(&out->slurmctld_params, c->slurmctld_params) || copy(&out->slurm_conf, c->slurm_conf)
+		   ? -1
+		   : 0;
 }
 
 int slurmctl_conf_load(struct slurmctl_conf *out, struct err *e)
@@ -41,7 +41,7 @@ int slurmctl_conf_load(struct slurmctl_conf *out, struct err *e)
 	int rc;
 
 	memset(out, 0, sizeof *out);
-	if (slurm_load_ctl_conf((time_t) 0, &c) != 0)
+	if (slurm_load_ctl_conf((time_t)0, &c) != 0)
 		return slurmctl_fail(e, "cannot read slurmctld's configuration");
 	rc = fill(out, c);
 	compat_free_conf(c);
@@ -54,8 +54,9 @@ int slurmctl_conf_load(struct slurmctl_conf *out, struct err *e)
 
 void slurmctl_conf_clear(struct slurmctl_conf *c)
 {
-	char *owned[] = {c->version,	     c->cluster_name,	 c->slurm_user,		 c->control_host, c->control_addr,     c->resume_program,
-			 c->suspend_program, c->state_save_location, c->auth_info, c->slurmctld_params, c->slurm_conf};
+	char *owned[] = {c->version,	  c->cluster_name,     c->slurm_user,	   c->control_host,
+			 c->control_addr, c->resume_program,   c->suspend_program, c->state_save_location,
+			 c->auth_info,	  c->slurmctld_params, c->slurm_conf};
 
 	for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
 		free(owned[i]);

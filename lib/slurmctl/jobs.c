@@ -14,8 +14,8 @@
 /* slurm_job_state_string() is exported but in no public header. */
 static const char *state_text(uint32_t state)
 {
-	static const char *const text[] = {"PENDING", "RUNNING", "SUSPENDED", "COMPLETED", "CANCELLED", "FAILED",
-					   "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL", "DEADLINE", "OUT_OF_MEMORY"};
+	static const char *const text[] = {"PENDING", "RUNNING",   "SUSPENDED", "COMPLETED", "CANCELLED", "FAILED",
+					   "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL", "DEADLINE",  "OUT_OF_MEMORY"};
 	uint32_t base = state & JOB_STATE_BASE;
 
 	return base < sizeof text / sizeof text[0] ? text[base] : "UNKNOWN";
@@ -37,10 +37,10 @@ int slurmctl_job(int64_t id, struct slurmctl_job_info *out, struct err *e)
 	int rc;
 
 	memset(out, 0, sizeof *out);
-	if (slurm_load_job(&m, (uint32_t) id, SHOW_ALL) != 0)
+	if (slurm_load_job(&m, (uint32_t)id, SHOW_ALL) != 0)
 		return slurmctl_fail(e, "cannot read the job from slurmctld");
 	if (m->record_count == 0)
-		rc = err_set(e, "slurmctld does not know job %lld", (long long) id);
+		rc = err_set(e, "slurmctld does not know job %lld", (long long)id);
 	else
 		rc = fill(out, &m->job_array[0]) < 0 ? err_nomem(e) : 0;
 	slurm_free_job_info_msg(m);
@@ -69,14 +69,14 @@ int slurmctl_running_jobs(struct kvs *out, struct err *e)
 	char id[24];
 	int rc = 0;
 
-	if (slurm_load_jobs((time_t) 0, &m, SHOW_ALL) != 0)
+	if (slurm_load_jobs((time_t)0, &m, SHOW_ALL) != 0)
 		return slurmctl_fail(e, "cannot read the jobs from slurmctld");
 	for (uint32_t i = 0; i < m->record_count && rc == 0; i++) {
 		const slurm_job_info_t *j = &m->job_array[i];
 
 		if (!holds_nodes(j))
 			continue;
-		snprintf(id, sizeof id, "%lu", (unsigned long) j->job_id);
+		snprintf(id, sizeof id, "%lu", (unsigned long)j->job_id);
 		rc = kvs_add(out, id, j->nodes);
 	}
 	slurm_free_job_info_msg(m);
@@ -93,7 +93,7 @@ int slurmctl_job_comment(int64_t id, const char *text, struct err *e)
 
 	if (!copy)
 		return err_nomem(e);
-	snprintf(id_text, sizeof id_text, "%lld", (long long) id);
+	snprintf(id_text, sizeof id_text, "%lld", (long long)id);
 	slurm_init_job_desc_msg(&d);
 	d.job_id_str = id_text;
 	d.admin_comment = copy;

@@ -12,8 +12,8 @@
 /* Exported by every libslurm, declared in no public header. */
 extern void slurm_xfree(void **) __attribute__((weak));
 
-/* slurm_free_node_info_msg() forgets these members in many releases (extra until 24.11): 1 MB a load at 10 000 nodes. Freeing them
- * first is right in every release, because slurm_xfree() also clears the pointer. */
+/* slurm_free_node_info_msg() forgets these members in many releases (extra until 24.11): 1 MB a load at 10 000 nodes. Freeing
+ * them first is right in every release, because slurm_xfree() also clears the pointer. */
 static void free_forgotten(node_info_msg_t *m)
 {
 	if (!slurm_xfree)
@@ -21,11 +21,11 @@ static void free_forgotten(node_info_msg_t *m)
 	for (uint32_t i = 0; i < m->record_count; i++) {
 		node_info_t *n = &m->node_array[i];
 
-		slurm_xfree((void **) &n->extra);
-		slurm_xfree((void **) &n->comment);
-		slurm_xfree((void **) &n->bcast_address);
+		slurm_xfree((void **)&n->extra);
+		slurm_xfree((void **)&n->comment);
+		slurm_xfree((void **)&n->bcast_address);
 #if COMPAT_NODE_INSTANCE
-		slurm_xfree((void **) &n->instance_type);
+		slurm_xfree((void **)&n->instance_type);
 #endif
 	}
 }
@@ -77,7 +77,7 @@ int slurmctl_nodes(struct nodes *out, struct err *e)
 {
 	node_info_msg_t *m = NULL;
 
-	if (slurm_load_node((time_t) 0, &m, SHOW_ALL | SHOW_MIXED) != 0)
+	if (slurm_load_node((time_t)0, &m, SHOW_ALL | SHOW_MIXED) != 0)
 		return slurmctl_fail(e, "cannot read the nodes from slurmctld");
 	return add_all(out, m, e);
 }

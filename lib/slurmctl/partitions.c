@@ -11,7 +11,7 @@ int slurmctl_partitions(struct kvs *out, struct err *e)
 	partition_info_msg_t *m = NULL;
 	int rc = 0;
 
-	if (slurm_load_partitions((time_t) 0, &m, SHOW_ALL) != 0)
+	if (slurm_load_partitions((time_t)0, &m, SHOW_ALL) != 0)
 		return slurmctl_fail(e, "cannot read the partitions from slurmctld");
 	for (uint32_t i = 0; i < m->record_count && rc == 0; i++) {
 		const partition_info_t *p = &m->partition_array[i];

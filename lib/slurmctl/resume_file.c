@@ -2,8 +2,8 @@
 /* resume_file.c - what slurmctld asks ResumeProgram for, from its two forms: the argument and the JSON text. Pure.
  *
  * 22.05:  {"jobs":[{"job_id":7,"nodes":"q-[1-3]"}],"all_nodes":"q-[1-3]"}
- * 23.02+: nodes_resume and nodes_alloc in a job, all_nodes_resume; 26.05 adds priority. Members we do not know are ignored: a new
- * Slurm must not stop a cluster.
+ * 23.02+: nodes_resume and nodes_alloc in a job, all_nodes_resume; 26.05 adds priority. Members we do not know are ignored: a
+ * new Slurm must not stop a cluster.
  */
 #include "lib/slurmctl/resume_file.h"
 
@@ -70,7 +70,7 @@ static int read_job(struct json_object *o, struct resume_request *out, struct er
 	if (jview_i64(o, "priority", &j->priority, e) < 0 || text_of(o, "nodes_resume", "nodes", &nodes, e) < 0 ||
 	    copy_member(o, "partition", &j->partition, e) < 0 || copy_member(o, "features", &j->features, e) < 0 ||
 	    copy_member(o, "extra", &j->extra, e) < 0 || expand(&j->nodes, nodes ? nodes : "", e) < 0)
-		return err_prefix(e, "job %lld", (long long) j->id);
+		return err_prefix(e, "job %lld", (long long)j->id);
 	return 0;
 }
 
@@ -114,7 +114,8 @@ static int collect(struct resume_request *out, struct nodeset *all, struct err *
 	return list_names(&out->nodes, all) < 0 ? err_nomem(e) : 0;
 }
 
-static int parse(struct resume_request *out, const char *text, size_t n, const char *argument, struct nodeset *all, struct err *e)
+static int parse(struct resume_request *out, const char *text, size_t n, const char *argument, struct nodeset *all,
+		 struct err *e)
 {
 	struct json_object *doc = NULL;
 	int rc = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* slurm_compat.h - <slurm/slurm.h> as it is in 22.05 to 26.05, made to look alike. Every version guard of the product stands here;
- * only lib/slurmctl/ (.c files) includes it. */
+/* slurm_compat.h - <slurm/slurm.h> as it is in 22.05 to 26.05, made to look alike. Every version guard of the product stands
+ * here; only lib/slurmctl/ (.c files) includes it. */
 #ifndef SE_SLURMCTL_SLURM_COMPAT_H
 #define SE_SLURMCTL_SLURM_COMPAT_H
 

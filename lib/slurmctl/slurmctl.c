@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* lib/node/node.h repeats Slurm's numbers so that pure code can test them; a release that renumbers them must not compile. */
-#define SAME(ours, theirs) _Static_assert((ours) == (unsigned) (theirs), #ours " differs from Slurm's " #theirs)
+#define SAME(ours, theirs) _Static_assert((ours) == (unsigned)(theirs), #ours " differs from Slurm's " #theirs)
 SAME(NS_BASE, NODE_STATE_BASE);
 SAME(NS_UNKNOWN, NODE_STATE_UNKNOWN);
 SAME(NS_DOWN, NODE_STATE_DOWN);
@@ -65,7 +65,8 @@ const char *slurmctl_library_version(void)
 {
 	static char text[16];
 
-	/* within a major the library keeps its soname, so the headers' version names the one that was loaded up to its micro number */
+	/* within a major the library keeps its soname, so the headers' version names the one that was loaded up to its micro
+	 * number */
 	snprintf(text, sizeof text, "%02d.%02d.%d", SLURM_VERSION_MAJOR(SLURM_VERSION_NUMBER),
 		 SLURM_VERSION_MINOR(SLURM_VERSION_NUMBER), SLURM_VERSION_MICRO(SLURM_VERSION_NUMBER));
 	return text;

@@ -1,7 +1,7 @@
 /* slurmctl.h - slurmctld through libslurm; the only includer of <slurm/slurm.h>, every version guard in slurm_compat.h.
  *
- * libslurm's slurm_init() calls exit(1) on a bad configuration, so slurmctl_open checks that the file is readable first. libslurm prints its
- * own errors on stderr. Nothing here retries: slurmctld away = an error at once (ping first).
+ * libslurm's slurm_init() calls exit(1) on a bad configuration, so slurmctl_open checks that the file is readable first.
+ * libslurm prints its own errors on stderr. Nothing here retries: slurmctld away = an error at once (ping first).
  */
 #ifndef SE_SLURMCTL_SLURMCTL_H
 #define SE_SLURMCTL_SLURMCTL_H
@@ -23,7 +23,8 @@ void slurmctl_close(void);
 const char *slurmctl_library_version(void);
 /* 0 if the primary answers. Not from a compute node (its SlurmUser is unknown there). */
 int slurmctl_ping(struct err *e);
-/* Make slurmctld read its files again (scontrol reconfigure). Not after nodes were added or removed: that ends a slurmctld of 22.05. */
+/* Make slurmctld read its files again (scontrol reconfigure). Not after nodes were added or removed: that ends a slurmctld
+ * of 22.05. */
 int slurmctl_reconfigure(struct err *e);
 
 /* All nodes the controller shows; nameless (hidden) records are skipped. */
@@ -36,26 +37,27 @@ struct node_update {
 	const char *const *names;
 	const char *const *addrs; /* NULL, or one for each name, in order */
 	size_t n;
-	uint32_t state;           /* slurmctl_state_* below, 0 = unchanged */
+	uint32_t state; /* slurmctl_state_* below, 0 = unchanged */
 	const char *reason;
-	const char *extra;        /* "" clears */
+	const char *extra; /* "" clears */
 	const char *comment;
-	const char *const *instance_ids;   /* Slurm 23.11+ only, ignored before; NULL, or one for each name */
+	const char *const *instance_ids; /* Slurm 23.11+ only, ignored before; NULL, or one for each name */
 };
-/* Sent in parts of 500. With addrs the result is read back and compared where this Slurm pairs lists wrongly. An unknown name fails its part. */
+/* Sent in parts of 500. With addrs the result is read back and compared where this Slurm pairs lists wrongly. An unknown name
+ * fails its part. */
 int slurmctl_update_nodes(const struct node_update *u, struct err *e);
 
 /* Values for node_update.state: DOWN, RESUME, POWER_DOWN_FORCE, POWER_UP. */
 extern const uint32_t slurmctl_state_down, slurmctl_state_resume, slurmctl_state_power_down_force, slurmctl_state_power_up,
-	slurmctl_state_drain, slurmctl_state_idle;
+    slurmctl_state_drain, slurmctl_state_idle;
 
 struct slurmctl_conf {
-	char *version;          /* slurmctld's own "22.05.8" */
+	char *version; /* slurmctld's own "22.05.8" */
 	char *cluster_name;
 	char *slurm_user;
 	uint32_t slurm_user_id;
-	char *control_host;     /* first SlurmctldHost name */
-	char *control_addr;     /* its address */
+	char *control_host; /* first SlurmctldHost name */
+	char *control_addr; /* its address */
 	int slurmctld_port;
 	char *resume_program;
 	char *suspend_program;
@@ -72,8 +74,8 @@ void slurmctl_conf_clear(struct slurmctl_conf *c);
 struct slurmctl_job_info {
 	int64_t id;
 	int64_t priority;
-	char *nodes;            /* hostlist or NULL */
-	char *state;            /* "RUNNING", "PENDING", ... */
+	char *nodes; /* hostlist or NULL */
+	char *state; /* "RUNNING", "PENDING", ... */
 	bool configuring;
 };
 int slurmctl_job(int64_t id, struct slurmctl_job_info *out, struct err *e);

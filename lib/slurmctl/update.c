@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Nodes in one call. 22.05 holds its node, job and partition locks for the whole call and writes its state after it, so neither one
- * call a node nor one of 10 000 is kind to it. */
+/* Nodes in one call. 22.05 holds its node, job and partition locks for the whole call and writes its state after it, so neither
+ * one call a node nor one of 10 000 is kind to it. */
 #define PART_NODES 500
 
 static char *join(const char *const *v, size_t n)
@@ -139,8 +139,8 @@ static int check_pairs(const struct node_update *u, struct err *e)
 #else
 static int check_pairs(const struct node_update *u, struct err *e)
 {
-	(void) u;
-	(void) e;
+	(void)u;
+	(void)e;
 	return 0;
 }
 #endif
