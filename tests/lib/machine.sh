@@ -106,10 +106,15 @@ END
 }
 
 # The unit that runs the local cloud on the head.
+# /home of the head is shown on the instances, as a shared file system would be, unless SHARE_HOME is "no".
 write_ec2local_unit() {
+	local args
+	args="--region ap-northeast-1 --image $IMAGE_ID:$(slurmctld -V | sed 's/.* //') --image-arg --image=/srv/image"
+	args+=" --subnet subnet-0123456789abcdef0:ap-northeast-1a --subnet subnet-0fedcba9876543210:ap-northeast-1a"
+	[ "${SHARE_HOME-}" = no ] || args+=" --image-arg --bind=/home:/home:rw"
 	cat <<END
 [Service]
-ExecStart=$LIBEXEC/ec2local ${EC2LOCAL_ARGS-}
+ExecStart=$LIBEXEC/ec2local $args ${EC2LOCAL_ARGS-}
 END
 }
 

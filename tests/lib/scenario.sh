@@ -33,8 +33,10 @@ put() { on_head sh -c 'cat >"$1"' sh "$2" <"$1"; }
 
 # up: the usual beginning: head machine, the cluster on stdin applied, clustermgtd running.
 up() {
-	head_up
-	apply_cluster
+	local yaml
+	yaml=$(cat)
+	head_up </dev/null
+	apply_cluster <<<"$yaml"
 	on_head systemctl start slurm-ec2-clustermgtd
 }
 
@@ -55,20 +57,45 @@ ec2() {
 	on_head env AWS_SHARED_CREDENTIALS_FILE=/etc/slurm-ec2/credentials AWS_DEFAULT_REGION="${REGION:-ap-northeast-1}" AWS_PAGER= \
 		/usr/bin/aws --endpoint-url http://127.0.0.1:8000 ec2 "$@"
 }
-# Ids of the instances that cost money: pending or running.
-instances() {
-	ec2 describe-instances --filters Name=instance-state-name,Values=pending,running Name=tag:parallelcluster:node-type,Values=Compute \
-		--query 'Reservations[].Instances[].InstanceId' --output text | tr '\t' '\n' | grep . || true
+# control JSON: set faults of the local cloud; see ec2local(8).
+control() { on_head curl -sS --fail-with-body --json "$1" http://127.0.0.1:8000/_control; }
+# cloud FIELD [STATES]: a field of each instance (not the head) in these states, by default those that cost money; one a line.
+cloud() {
+	on_head curl -sSf http://127.0.0.1:8000/_control/instances | /usr/bin/python3 -c '
+import json, sys
+for i in json.load(sys.stdin):
+    if not i["head"] and i["state"] in sys.argv[2].split(","):
+        print(i.get(sys.argv[1]))
+' "$1" "${2:-pending,running}"
 }
-instance_count() { instances | grep -c . || true; }
+instance_count() { cloud id | grep -c . || true; }
 instance_count_is() { [ "$(instance_count)" = "$1" ]; }
+# calls ACTION: how often that EC2 action was called.
+calls() {
+	on_head curl -sSf http://127.0.0.1:8000/_control/calls |
+		/usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin).get(sys.argv[1], 0))' "$1"
+}
+# The instance id behind a node, by its address.
+instance_of() {
+	local ip
+	ip=$(node_address "$1")
+	paste <(cloud ip) <(cloud id) | awk -v ip="$ip" '$1 == ip { print $2 }'
+}
+node_address() { on_head scontrol show node "$1" --oneliner | sed -n 's/.* NodeAddr=\([^ ]*\).*/\1/p'; }
 
 # inside NODE CMD...: run a command as root in the machine that has the node's name.
 inside() {
 	local node=$1 ip outer pid
 	shift
-	ip=$(on_head scontrol show node "$node" --oneliner | sed -n 's/.* NodeAddr=\([^ ]*\).*/\1/p')
-	outer=$(on_head pgrep -o -f -- "--hostname=ip-${ip//./-} ") || fail "no machine for $node ($ip)"
-	pid=$(on_head pgrep -P "$outer" | tail -n 1)
+	ip=$(node_address "$node")
+	outer=$(paste <(cloud ip) <(cloud pid) | awk -v ip="$ip" '$1 == ip { print $2 }')
+	pid=$(on_head pgrep -P "${outer:-0}") || fail "no machine for $node ($ip)"
 	on_head nsenter --target "$pid" --all --wdns=/root env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
+}
+
+# submit FILE_TEXT [SBATCH OPTION]...: as alice; prints the job id.
+submit() {
+	local text=$1
+	shift
+	as_alice sbatch --parsable "$@" <<<"$text"
 }
