@@ -13,6 +13,8 @@
 : "${TOP:?}" "${BUILD:?}"
 STAGE=$BUILD/stage
 IMAGE_ID=ami-0123456789abcdef0
+ACCESS_KEY=AKIDEXAMPLE
+SECRET_KEY=wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY
 LIBEXEC=/opt/slurm-ec2/libexec/slurm-ec2
 RUN=
 HEAD_PID=
@@ -100,8 +102,8 @@ END
 write_credentials() {
 	cat <<END
 [default]
-aws_access_key_id = AKIDEXAMPLE
-aws_secret_access_key = wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY
+aws_access_key_id = $ACCESS_KEY
+aws_secret_access_key = $SECRET_KEY
 END
 }
 
@@ -109,7 +111,10 @@ END
 # /home of the head is shown on the instances, as a shared file system would be, unless SHARE_HOME is "no".
 write_ec2local_unit() {
 	local args
-	args="--region ap-northeast-1 --image $IMAGE_ID:$(slurmctld -V | sed 's/.* //') --image-arg --image=/srv/image"
+	args="--boot=machine --imds 169.254.169.254:80 --run-dir /run/ec2local --key $ACCESS_KEY:$SECRET_KEY --region ap-northeast-1"
+	args+=" --head ip=10.77.0.1,id=i-0ec20000000000001,subnet=subnet-0123456789abcdef0"
+	args+=" --image $IMAGE_ID:$(slurmctld -V | sed 's/.* //') --image-arg --image=/srv/image"
+	args+=" --request-log /var/log/ec2-requests.log --state-log /var/log/ec2-states.log"
 	args+=" --subnet subnet-0123456789abcdef0:ap-northeast-1a --subnet subnet-0fedcba9876543210:ap-northeast-1a"
 	[ "${SHARE_HOME-}" = no ] || args+=" --image-arg --bind=/home:/home:rw"
 	cat <<END
