@@ -29,6 +29,7 @@ enum fact {
 enum why { WHY_ANY, WHY_OURS, WHY_AUTOMATIC /* ours, Slurm's own or none */ };
 enum age { AGE_ANY, AGE_REQUEUED, AGE_REASON_GRACE, AGE_SEEN_GRACE };
 
+#define OURS "slurm-ec2: "
 #define DO_DOWN 1u
 #define DO_TERMINATE 2u
 #define DO_UNBIND 4u
@@ -40,6 +41,7 @@ enum age { AGE_ANY, AGE_REQUEUED, AGE_REASON_GRACE, AGE_SEEN_GRACE };
 #define UP (~BASE(NS_DOWN))
 #define HELD (NS_DRAIN | NS_FAIL)
 #define OFF (NS_POWERED_DOWN | NS_POWERING_DOWN)
+#define MOVING (NS_POWERING_UP | NS_POWER_UP | NS_POWERING_DOWN | NS_POWER_DOWN)
 #define REBOOT (NS_REBOOT_REQUESTED | NS_REBOOT_ISSUED)
 
 struct rule {
@@ -52,7 +54,7 @@ struct rule {
 	bool only_static;
 	bool needs_ec2;
 	unsigned acts;
-	const char *reason;   /* a reason for DOWN starts with (Code:...): ours are known by it */
+	const char *reason;   /* what Slurm gets starts with (Code:...) or OURS, so that it is known again */
 };
 
 static const struct rule rules[] = {
@@ -64,35 +66,30 @@ static const struct rule rules[] = {
 	{ .code = "machine-gone-held", .forbidden = OFF, .facts = FACT_GONE, .acts = DO_DOWN | DO_CLEAN,
 	  .reason = "(Code:MachineGone)The machine of this node is gone" },
 	{ .code = "powering-down", .required = NS_POWERING_DOWN, .forbidden = NS_POWERING_UP, .facts = FACT_BOUND,
-	  .acts = DO_CLEAN,
-	  .reason = "its node is powering down" },
+	  .acts = DO_CLEAN, .reason = "its node is powering down" },
 	{ .code = "resume-timeout", .bases = BASE(NS_DOWN), .required = NS_POWERED_DOWN, .forbidden = HELD | NS_POWERING_DOWN,
 	  .facts = FACT_NONE | FACT_BOUND, .why = WHY_AUTOMATIC, .age = AGE_REQUEUED, .acts = DO_CLEAN | DO_POWER_DOWN,
-	  .reason = "back to idle after ResumeTimeout" },
+	  .reason = OURS "back to idle after ResumeTimeout" },
 	{ .code = "powered-down", .required = NS_POWERED_DOWN, .forbidden = NS_POWERING_UP, .facts = FACT_BOUND,
-	  .acts = DO_CLEAN,
-	  .reason = "its node is powered down" },
+	  .acts = DO_CLEAN, .reason = "its node is powered down" },
 	{ .code = "launch-failed", .bases = BASE(NS_DOWN), .forbidden = HELD | OFF | NS_POWER_DOWN,
-	  .facts = FACT_NONE | FACT_BOUND,
-	  .why = WHY_OURS, .age = AGE_REQUEUED, .acts = DO_CLEAN | DO_POWER_DOWN,
-	  .reason = "back to idle after a failed launch" },
+	  .facts = FACT_NONE | FACT_BOUND, .why = WHY_OURS, .age = AGE_REQUEUED, .acts = DO_CLEAN | DO_POWER_DOWN,
+	  .reason = OURS "back to idle after a failed launch" },
 	{ .code = "boot-failed", .bases = BASE(NS_DOWN), .required = NS_POWERING_UP, .forbidden = HELD | OFF | NS_POWER_DOWN,
 	  .facts = FACT_NONE | FACT_BOUND, .why = WHY_AUTOMATIC, .age = AGE_REQUEUED, .acts = DO_CLEAN | DO_POWER_DOWN,
-	  .reason = "back to idle after a failed boot" },
+	  .reason = OURS "back to idle after a failed boot" },
 	{ .code = "node-down", .bases = BASE(NS_DOWN),
 	  .forbidden = HELD | OFF | NS_POWER_DOWN | NS_POWERING_UP | NS_COMPLETING | REBOOT,
 	  .facts = FACT_NONE | FACT_ALIVE, .why = WHY_AUTOMATIC, .age = AGE_REASON_GRACE, .needs_ec2 = true,
-	  .acts = DO_CLEAN | DO_POWER_DOWN, .reason = "back to idle, slurmd does not come back" },
+	  .acts = DO_CLEAN | DO_POWER_DOWN, .reason = OURS "back to idle, slurmd does not come back" },
 	{ .code = "no-machine", .bases = BASE(NS_IDLE) | BASE(NS_ALLOCATED) | BASE(NS_MIXED), .required = NS_POWERING_UP,
 	  .forbidden = OFF | NS_POWER_DOWN, .facts = FACT_NONE, .age = AGE_SEEN_GRACE, .needs_ec2 = true, .acts = DO_DOWN,
 	  .reason = "(Code:NoMachine)No machine was launched for this node" },
 	{ .code = "stuck-idle", .bases = BASE(NS_IDLE), .required = NS_POWERED_DOWN | NS_NO_RESPOND,
-	  .forbidden = HELD | NS_POWERING_UP | NS_POWER_UP | NS_POWERING_DOWN | NS_POWER_DOWN, .facts = FACT_NONE,
-	  .age = AGE_SEEN_GRACE,
-	  .acts = DO_POWER_DOWN, .reason = "powered down but marked as not responding" },
+	  .forbidden = HELD | MOVING, .facts = FACT_NONE, .age = AGE_SEEN_GRACE,
+	  .acts = DO_POWER_DOWN, .reason = OURS "powered down but marked as not responding" },
 	{ .code = "static-down", .bases = BASE(NS_IDLE), .required = NS_POWERED_DOWN,
-	  .forbidden = HELD | NS_POWERING_UP | NS_POWER_UP | NS_POWERING_DOWN | NS_POWER_DOWN, .facts = FACT_NONE,
-	  .only_static = true,
+	  .forbidden = HELD | MOVING, .facts = FACT_NONE, .only_static = true,
 	  .acts = DO_POWER_UP, .reason = "static node" },
 };
 
@@ -119,7 +116,7 @@ static enum fact fact_of(const struct view *v, const struct binding *b)
 static bool why_fits(enum why why, const char *reason)
 {
 	static const char *const automatic[] = { "ResumeTimeout reached", "Not responding", "Node unexpectedly rebooted",
-						 "Failure when resuming nodes" };
+						 "Failure when resuming nodes", OURS };
 
 	if (why == WHY_ANY || (reason && str_prefix(reason, "(Code:")))
 		return true;

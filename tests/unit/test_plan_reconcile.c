@@ -264,6 +264,8 @@ static const struct one ones[] = {
 	{ .why = "ResumeTimeout, no machine", .state = NS_DOWN | NS_POWERED_DOWN, .reason = "ResumeTimeout reached",
 	  .reason_age_s = 60,
 	  .want = "power-down:resume-timeout" },
+	{ .why = "our own words", .state = NS_DOWN | NS_POWERED_DOWN, .reason = "slurm-ec2: back to idle after a failed boot",
+	  .reason_age_s = 60, .want = "power-down:resume-timeout" },
 	{ .why = "POWER_DOWN and POWERED_DOWN together", .state = NS_DOWN | NS_POWERED_DOWN | NS_POWER_DOWN | NS_NO_RESPOND,
 	  .reason = "Not responding", .reason_age_s = 60, .want = "power-down:resume-timeout" },
 	{ .why = "ResumeTimeout just now: jobs first", .state = NS_DOWN | NS_POWERED_DOWN, .reason = "ResumeTimeout reached",
