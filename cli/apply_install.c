@@ -176,14 +176,23 @@ static int open_slurm(struct apply_job *j, struct err *e)
 	return 0;
 }
 
+/* The Slurm files and, to tell later what was applied, the cluster.yaml with its variables filled in. */
 static int store_generation(struct apply_job *j, struct err *e)
 {
-	int rc;
+	struct gen_file *all = calloc(j->n_files + 1, sizeof(*all));
+	char path[] = "cluster.yaml";
+	int rc = -1;
 
-	if (user_become(j->gen->slurm_user, e))
-		return -1;
-	rc = generation_store(APPLIED_DIR, j->gen, j->files, j->n_files, e);
-	user_restore();
+	if (!all)
+		return err_nomem(e);
+	if (j->n_files)
+		memcpy(all, j->files, j->n_files * sizeof(*all));
+	all[j->n_files] = (struct gen_file){ .path = path, .text = j->cluster->text };
+	if (user_become(j->gen->slurm_user, e) == 0) {
+		rc = generation_store(APPLIED_DIR, j->gen, all, j->n_files + 1, e);
+		user_restore();
+	}
+	free(all);
 	j->stored = rc == 0;
 	return rc;
 }
