@@ -44,18 +44,42 @@ static int write_one(const struct apply_file *f, const char *text, struct err *e
 	return 0;
 }
 
+static char *copy_path(const struct apply_file *f)
+{
+	return str_fmt("%s.slurm-ec2-old", f->path);
+}
+
+/* Files of ours are kept by the generation before; those of the site are not. */
+static bool is_ours(const struct apply_file *f)
+{
+	const char *name = strrchr(f->path, '/') + 1;
+
+	return str_eq(name, SITE_INCLUDE) || str_eq(name, SITE_GRES_INCLUDE);
+}
+
 /* The text before, beside the file, for a person. */
 static int keep_copy(const struct apply_file *f, struct err *e)
 {
 	struct apply_file copy = *f;
 	int rc;
 
-	if (!f->old_text)
+	if (!f->old_text || is_ours(f))
 		return 0;
-	copy.path = str_fmt("%s.slurm-ec2-old", f->path);
+	copy.path = copy_path(f);
 	rc = copy.path ? write_one(&copy, f->old_text, e) : err_nomem(e);
 	free(copy.path);
 	return rc;
+}
+
+void apply_forget_copies(const struct apply_file *f, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		char *path = copy_path(&f[i]);
+
+		if (path)
+			unlink(path);
+		free(path);
+	}
 }
 
 int apply_install_files(const struct apply_file *f, size_t n, bool back, struct err *e)
@@ -76,6 +100,8 @@ int apply_install_files(const struct apply_file *f, size_t n, bool back, struct 
 			rc = -1;
 		}
 	}
+	if (back && rc == 0)
+		apply_forget_copies(f, n);
 	return rc;
 }
 

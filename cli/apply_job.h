@@ -71,6 +71,7 @@ struct apply_job {
 	size_t n_install;
 	bool restart;      /* else reconfigure is enough */
 	bool changed;      /* any file of Slurm's folder differs */
+	bool unmake;       /* nothing made in EC2 is used */
 	bool stored;       /* the new generation is current */
 };
 
@@ -111,6 +112,8 @@ int apply_step_placement(struct apply_job *j, struct buf *note, struct err *e);
 int apply_step_templates(struct apply_job *j, struct buf *note, struct err *e);
 int apply_step_try_launch(struct apply_job *j, struct buf *note, struct err *e);
 int apply_step_tidy(struct apply_job *j, struct buf *note, struct err *e);
+/* After a first apply that failed: its UUID is not kept anywhere, so what was made under it must go. */
+void apply_unmake(struct apply_job *j);
 
 /* apply_scratch.c: a scratch slurmctld's word on the new files */
 int apply_step_scratch(struct apply_job *j, struct buf *note, struct err *e);
@@ -119,6 +122,8 @@ int apply_step_scratch(struct apply_job *j, struct buf *note, struct err *e);
 int apply_step_install(struct apply_job *j, struct buf *note, struct err *e);
 /* Write files (new text, or old again), in the order that never shows slurm.conf an include that is missing. Shared with uninstall. */
 int apply_install_files(const struct apply_file *f, size_t n, bool back, struct err *e);
+/* Remove the copies that apply_install_files keeps beside the site's files. */
+void apply_forget_copies(const struct apply_file *f, size_t n);
 int apply_restart(const struct settings *s, struct err *e);
 /* Wait until slurmctld answers. */
 int apply_wait_slurm(int64_t limit_ms, struct err *e);

@@ -324,6 +324,8 @@ int apply_step_try_launch(struct apply_job *j, struct buf *note, struct err *e)
 
 static bool template_used(const struct apply_job *j, const char *id)
 {
+	if (j->unmake)
+		return false;
 	for (size_t i = 0; i < j->gen->n_resources; i++) {
 		if (str_eq(j->gen->resources[i].template_id, id))
 			return true;
@@ -333,6 +335,8 @@ static bool template_used(const struct apply_job *j, const char *id)
 
 static bool placement_used(const struct apply_job *j, const char *name)
 {
+	if (j->unmake)
+		return false;
 	for (size_t i = 0; i < j->gen->n_resources; i++) {
 		if (str_eq(j->gen->resources[i].placement_group, name))
 			return true;
@@ -383,4 +387,14 @@ int apply_step_tidy(struct apply_job *j, struct buf *note, struct err *e)
 	ec2_call_destroy(t);
 	ec2_call_destroy(p);
 	return 0;
+}
+
+void apply_unmake(struct apply_job *j)
+{
+	struct buf note = { 0 };
+	struct err e;
+
+	j->unmake = true;
+	apply_step_tidy(j, &note, &e);
+	buf_free(&note);
 }

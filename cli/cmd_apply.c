@@ -108,6 +108,8 @@ static int apply(struct apply_job *j)
 	}
 	for (; i < N_STEPS && rc == 0; i++)
 		rc = run_step(j, &steps[i], &e);
+	if (rc && !j->old && !j->adopt)
+		apply_unmake(j);
 	show_problems(j);
 	if (rc)
 		fprintf(stderr, "slurm-ec2 apply: %s\n", e.text);

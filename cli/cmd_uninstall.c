@@ -245,6 +245,7 @@ static int uninstall(struct removal *u, struct err *e)
 		return err_prefix(e, "nothing was removed");
 	if (leave_slurm(u, e) || end_machines(u, e) || remove_made(u, e) || forget(u, e))
 		return -1;
+	apply_forget_copies(u->file, N_FILES);
 	puts("removed");
 	return 0;
 }

@@ -1,0 +1,92 @@
+# shellcheck shell=bash disable=SC2016
+# SPDX-License-Identifier: GPL-2.0-or-later
+# slurm-ec2 apply beside a site's own nodes: what it refuses, that a refusal changes nothing, and that a failed restart is undone.
+
+EC2LOCAL_ARGS="--listen 127.0.0.1:8000 --imds 169.254.169.254:80 --boot=none --region ap-northeast-1 --network 10.77.0.0/16
+ --head ip=10.77.0.1,id=i-0123456789abcdef0 --subnet subnet-0fedcba9876543210:ap-northeast-1a
+ --group sg-0ec2000000000001a:open:open --group sg-0ec2000000000002b:shut:closed
+ --image $IMAGE_ID:22.05.8 --image ami-0fffffffffffffff0:23.02.1 --image ami-0eeeeeeeeeeeeeee0:22.05.8:arm64 --image ami-0ddddddddddddddd0
+ --key AKIDEXAMPLE:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY --request-log /var/log/requests"
+EC2LOCAL_ARGS=${EC2LOCAL_ARGS//$'\n'/}
+
+site_slurm_conf() {
+	cat <<'END'
+SlurmctldParameters=enable_configless # ours
+PrivateData=jobs
+NodeName=phys1 NodeAddr=10.77.9.9 CPUs=4 RealMemory=1000 State=UNKNOWN
+PartitionName=main Nodes=phys1 Default=YES State=UP
+END
+}
+
+sums() { on_head sh -c 'cd /etc/slurm && ls && sha256sum *; cat /var/lib/slurm-ec2/applied/current/generation.json 2>/dev/null; true'; }
+settings() { write_settings | sed -e "${1-}" | on_head sh -c 'cat >/etc/slurm-ec2/settings.yaml'; }
+# refused WORD [SED...]: apply must fail, name WORD, and change nothing.
+refused() {
+	local word=$1 before
+	shift
+	before=$(sums)
+	if quickstart "$@" | apply_cluster >"$RUN/out" 2>&1; then fail "not refused: $(<"$RUN/out")"; fi
+	grep -qF -- "$word" "$RUN/out" || fail "\"$word\" is not in: $(<"$RUN/out")"
+	expect "$before" "$(sums)" "Slurm's folder and the generation"
+	on_head scontrol ping >/dev/null || fail "slurmctld is gone"
+}
+
+head_up
+site=$(on_head cat /etc/slurm/slurm.conf)
+
+step "groups, images, subnets, names"
+settings 's/sg-0ec2000000000001a/sg-0ec2000000000002b/'
+refused 'authorize-security-group-ingress'
+settings "s/$IMAGE_ID/ami-0fffffffffffffff0/"
+refused 'has Slurm 23.02.1, slurmctld is 22.05'
+settings "s/$IMAGE_ID/ami-0ddddddddddddddd0/"
+refused 'AcceptUntaggedImage'
+settings "s/$IMAGE_ID/ami-0eeeeeeeeeeeeeee0/"
+refused 'arm64'
+settings "s/$IMAGE_ID/ami-0ccccccccccccccc0/"
+refused 'no image ami-0ccccccccccccccc0'
+settings
+refused 'no subnet subnet-0fedcba9876543211' 's/subnet-0fedcba9876543210/subnet-0fedcba9876543211/'
+refused 'main is also made from queue main' 's/Name: queue1/Name: main/'
+refused 'x9.huge' 's/InstanceType: t2.micro/InstanceType: x9.huge/'
+
+step "credentials that only root can read"
+on_head chown root /etc/slurm-ec2/credentials
+refused 'user slurm, as whom slurmctld starts our programs'
+on_head chown slurm /etc/slurm-ec2/credentials
+
+step "machines of another cluster by this name"
+id=$(ec2 run-instances --image-id "$IMAGE_ID" --instance-type t2.micro --subnet-id subnet-0fedcba9876543210 \
+	--tag-specifications 'ResourceType=instance,Tags=[{Key=parallelcluster:cluster-name,Value=demo}]' \
+	--query 'Instances[0].InstanceId' --output text)
+refused "$id"
+ec2 terminate-instances --instance-ids "$id" >/dev/null
+
+step "a restart that fails is undone"
+settings '$a SlurmctldRestart: [/bin/false]'
+refused 'SlurmctldRestart'
+expect "$site" "$(on_head cat /etc/slurm/slurm.conf)" "slurm.conf"
+expect 0 "$(ec2 describe-launch-templates --query 'length(LaunchTemplates)')" "launch templates of a first apply that failed"
+
+step "without ImageId the newest tagged image of the architecture is taken"
+settings '/ImageId/d'
+quickstart | apply_cluster >"$RUN/out" 2>&1 || fail "$(<"$RUN/out")"
+grep -q "images .*$IMAGE_ID" "$RUN/out" || fail "another image: $(<"$RUN/out")"
+
+step "the site's own lines and nodes are as they were, with ours merged"
+on_head grep -q '^SlurmctldParameters=enable_configless,idle_on_node_suspend,.* # ours$' /etc/slurm/slurm.conf || fail "SlurmctldParameters"
+on_head grep -q '^PrivateData=jobs,cloud$' /etc/slurm/slurm.conf || fail "PrivateData"
+expect main "$(on_head sinfo --noheader --format=%P --partition=main | tr -d '*')" "the site's partition"
+expect "main*" "$(on_head sinfo --noheader --format=%P --partition=main)" "the default partition"
+expect INFINITE "$(on_head scontrol show config | sed -n 's/^SuspendTime *= *//p')" "the global SuspendTime"
+
+step "uninstall leaves the site as it was"
+on_head slurm-ec2 uninstall --yes
+expect "$site" "$(on_head cat /etc/slurm/slurm.conf)" "slurm.conf"
+expect phys1 "$(on_head sinfo --noheader --Node --format=%N)" "nodes"
+
+step "each request was one that EC2's own model knows"
+on_head cat /var/log/requests >"$RUN/requests"
+status=0
+/usr/bin/python3 "$TOP/tests/oracle/check_request.py" "$RUN/requests" || status=$?
+[ "$status" = 0 ] || [ "$status" = 77 ] || fail "requests that EC2 would not understand"
