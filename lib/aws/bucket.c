@@ -2,8 +2,6 @@
 /* bucket.c - token buckets of EC2's published shape. Called by perform.c before each request. */
 #include "lib/aws/bucket.h"
 
-#include <math.h>
-
 void bucket_init(struct bucket *b, double capacity, double per_second, int64_t now_ms)
 {
 	*b = (struct bucket){capacity, capacity, per_second, now_ms};
@@ -20,11 +18,12 @@ static double level(const struct bucket *b, int64_t now_ms)
 int64_t bucket_wait_ms(const struct bucket *b, double cost, int64_t now_ms)
 {
 	double need = cost < b->capacity ? cost : b->capacity;
-	double missing = need - level(b, now_ms);
+	double wait_ms = (need - level(b, now_ms)) / b->per_second * 1000.0;
+	int64_t whole_ms = (int64_t)wait_ms;
 
-	if (missing <= 1e-9)
+	if (wait_ms <= 1e-6)
 		return 0;
-	return (int64_t)ceil(missing / b->per_second * 1000.0 - 1e-6);
+	return whole_ms + (wait_ms - (double)whole_ms > 1e-6);
 }
 
 static void settle(struct bucket *b, double tokens, int64_t now_ms)

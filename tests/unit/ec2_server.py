@@ -37,6 +37,7 @@ def error(code, message='m'):
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = 'HTTP/1.1'
+    disable_nagle_algorithm = True
     clock_offset = 0
 
     def log_message(self, *args):
