@@ -106,6 +106,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         else:
             self.answer(200, good)
 
+    def on_chase(self, count, fields, good):
+        """A clock that is never right."""
+        self.clock_offset = HOUR * count
+        self.answer(403, error('RequestTimeTooSkewed'))
+
     def on_noskew(self, count, fields, good):
         self.answer(403, error('SignatureDoesNotMatch', 'Signature expired: whatever the clock'))
 
@@ -147,15 +152,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.answer(200, good)
 
     def on_role(self, count, fields, good):
-        if 'Credential=ROLEKEY/' in self.headers['Authorization'] and self.headers['X-Amz-Security-Token'] == 'ROLETOKEN':
+        if 'Credential=ROLEKEY/' in self.headers['Authorization'] and self.headers['X-Amz-Security-Token'].startswith('ROLETOKEN'):
             self.answer(200, good)
         else:
             self.answer(403, error('AuthFailure'))
 
+    def on_refused(self, count, fields, good):
+        self.answer(400, error('ExpiredToken'))
+
     def on_i(self, count, fields, good):
-        """TerminateInstances: ids with "bad" in them are unknown."""
+        """TerminateInstances: ids that begin with i-0bad and a digit are unknown."""
         ids = [v for k, v in fields.items() if k.startswith('InstanceId.')]
-        bad = [i for i in ids if i.startswith('i-0bad')]
+        bad = [i for i in ids if i[:6] == 'i-0bad' and i[6:].isdigit()]
         if bad:
             self.answer(400, error('InvalidInstanceID.NotFound', "The instance IDs '%s' do not exist" % ', '.join(bad)))
         else:
@@ -188,8 +196,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.headers.get('X-aws-ec2-metadata-token') not in TOKENS:
             return self.answer(401, '')
         base = '/latest/meta-data/'
-        role = ('{"Code":"Success","AccessKeyId":"ROLEKEY","SecretAccessKey":"s","Token":"ROLETOKEN",'
-                '"Expiration":"2999-01-01T00:00:00Z"}')
+        role = ('{"Code":"Success","AccessKeyId":"ROLEKEY","SecretAccessKey":"s","Token":"ROLETOKEN%f",'
+                '"Expiration":"2999-01-01T00:00:00Z"}' % time.time())  # other keys each time
         answers = {'instance-id': 'i-77', 'placement/region': 'us-east-1', 'iam/security-credentials/': 'role1\n',
                    'iam/security-credentials/role1': role, 'big': 'x' * 100000}
         text = answers.get(self.path[len(base):]) if self.path.startswith(base) else None

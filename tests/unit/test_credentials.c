@@ -42,7 +42,7 @@ static const struct row {
 	 NULL},
 	{"section twice, last word counts", "[p]\naws_access_key_id=X\n[p]\naws_access_key_id=A1\naws_secret_access_key=S1\n", NULL, "p", 1,
 	 "A1", "S1", NULL},
-	{"nested block is not ours", "[default]\ns3 =\n  aws_access_key_id = X\naws_access_key_id=A1\naws_secret_access_key=S1\n", NULL,
+	{"nested block is not ours", "[default]\naws_access_key_id=A1\naws_secret_access_key=S1\ns3 =\n  aws_access_key_id = X\n", NULL,
 	 NULL, 1, "A1", "S1", NULL},
 	{"config file, default", NULL, "[default]\naws_access_key_id=A1\naws_secret_access_key=S1\n", NULL, 1, "A1", "S1", NULL},
 	{"config file, profile", NULL, "[profile p]\naws_access_key_id=A1\naws_secret_access_key=S1\n", "p", 1, "A1", "S1", NULL},

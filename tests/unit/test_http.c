@@ -263,6 +263,13 @@ static void clock_corrected(void **state)
 	aws_destroy(a);
 }
 
+static void clock_corrected_once(void **state)
+{
+	(void)state;
+	assert_int_equal(outcome(describe("chase-1"), PLENTY, NULL).class, AWS_CREDENTIALS);
+	assert_int_equal(server_log("chase-1").requests, 2);
+}
+
 static void clock_is_not_to_blame(void **state)
 {
 	struct aws_error x = outcome(describe("noskew-1"), PLENTY, NULL);
@@ -455,6 +462,10 @@ static void role_of_the_instance(void **state)
 	assert_int_equal(ec2_perform_one(a, c, in_ms(PLENTY), NULL), 0);
 	assert_string_equal(aws_region(a, NULL), "us-east-1");
 	ec2_call_destroy(c);
+	c = describe("refused-1");
+	assert_int_equal(ec2_perform_one(a, c, in_ms(PLENTY), NULL), -1); /* new keys help once, or not at all */
+	assert_int_equal(server_log("refused-1").requests, 2);
+	ec2_call_destroy(c);
 	aws_destroy(a);
 }
 
@@ -523,7 +534,7 @@ static void ended(const char *const *ids, size_t n, int want_rc, int want_reques
 
 static void terminate(void **state)
 {
-	static const char *const few[] = {"i-1a", "i-0bad1", "i-2", "i-0bad12"};
+	static const char *const few[] = {"i-0bad", "i-0bad1", "i-2", "i-0bad12"};
 	static const char *const bad[] = {"i-0bad1"};
 	static char text[450][16];
 	const char *many[450];
@@ -610,6 +621,7 @@ int main(void)
 		cmocka_unit_test(dropped_then_ok),
 		cmocka_unit_test(unknown_outcome_is_kept),
 		cmocka_unit_test(clock_corrected),
+		cmocka_unit_test(clock_corrected_once),
 		cmocka_unit_test(clock_is_not_to_blame),
 		cmocka_unit_test(slow_beyond_the_deadline),
 		cmocka_unit_test(deadline_before_the_start),
