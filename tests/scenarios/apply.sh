@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # slurm-ec2 apply on a site of its own: the first time, again, grown, shrunk, refused, and taken out again.
 
-EC2LOCAL_ARGS="--listen 127.0.0.1:8000 --imds 169.254.169.254:80 --boot=none --region ap-northeast-1 --network 10.77.0.0/16
- --head ip=10.77.0.1,id=i-0123456789abcdef0 --subnet subnet-0fedcba9876543210:ap-northeast-1a
- --group sg-0ec2000000000001a:open:open --image $IMAGE_ID:22.05.8 --key AKIDEXAMPLE:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
-EC2LOCAL_ARGS=${EC2LOCAL_ARGS//$'\n'/}
+EC2LOCAL_ARGS=--boot=none
 
 nodes() { on_head sinfo --noheader --Node --format='%N' | sort -u | wc -l; }
 number() { on_head readlink /var/lib/slurm-ec2/applied/current; }
