@@ -17,6 +17,7 @@ struct received {
 	const char *secret, *want_token;
 	int64_t late_ms;
 	enum sigv4_verdict verdict;
+	const char *why; /* part of the reason; NULL = any */
 };
 
 static const struct received table[] = {
@@ -32,25 +33,25 @@ static const struct received table[] = {
 	{"at the edge of the window", .late_ms = SIGV4_WINDOW_MS, .verdict = SIGV4_OK},
 	{"too late", .late_ms = SIGV4_WINDOW_MS + 1, .verdict = SIGV4_EXPIRED},
 	{"too early", .late_ms = -SIGV4_WINDOW_MS - 1, .verdict = SIGV4_EXPIRED},
-	{"other body", .body = "Param1=value2", .verdict = SIGV4_MISMATCH},
+	{"other body", .body = "Param1=value2", .verdict = SIGV4_MISMATCH, .why = "does not match"},
 	{"other method", .method = "PUT", .verdict = SIGV4_MISMATCH},
 	{"other path", .path = "/x", .verdict = SIGV4_MISMATCH},
 	{"other query", .query = "a=b", .verdict = SIGV4_MISMATCH},
 	{"other header value", .type = "text/plain", .verdict = SIGV4_MISMATCH},
 	{"other secret", .secret = "wrong", .verdict = SIGV4_MISMATCH},
-	{"other region", .scope = "20150830/eu-west-1/service/aws4_request", .verdict = SIGV4_MISMATCH},
-	{"other service", .scope = "20150830/us-east-1/s3/aws4_request", .verdict = SIGV4_MISMATCH},
-	{"other end of scope", .scope = "20150830/us-east-1/service/aws5_request", .verdict = SIGV4_MISMATCH},
+	{"other region", .scope = "20150830/eu-west-1/service/aws4_request", .verdict = SIGV4_MISMATCH, .why = "region"},
+	{"other service", .scope = "20150830/us-east-1/s3/aws4_request", .verdict = SIGV4_MISMATCH, .why = "service"},
+	{"other end of scope", .scope = "20150830/us-east-1/service/aws5_request", .verdict = SIGV4_MISMATCH, .why = "aws4_request"},
 	{"a digit of the signature", .signature = "0f11897932ad3f4e8b18135d722051e5ac45fc38421b1da7b9d196a0fe09473a",
 	 .verdict = SIGV4_MISMATCH},
 	{"short signature", .signature = "ff11", .verdict = SIGV4_MISMATCH},
-	{"host not signed", .signed_headers = "content-type;x-amz-date", .verdict = SIGV4_MISMATCH},
-	{"date not signed", .signed_headers = "content-type;host", .verdict = SIGV4_MISMATCH},
-	{"a signed header is missing", .signed_headers = "content-type;host;x-amz-date;x-none", .verdict = SIGV4_MISMATCH},
+	{"host not signed", .signed_headers = "content-type;x-amz-date", .verdict = SIGV4_MISMATCH, .why = "Host"},
+	{"date not signed", .signed_headers = "content-type;host", .verdict = SIGV4_MISMATCH, .why = "X-Amz-Date"},
+	{"a signed header is missing", .signed_headers = "content-type;host;x-amz-date;x-none", .verdict = SIGV4_MISMATCH, .why = "header is missing"},
 	{"token nobody wants", .token = "t", .signed_headers = "content-type;host;x-amz-date;x-amz-security-token",
-	 .verdict = SIGV4_MISMATCH},
-	{"token not signed", .token = "t", .want_token = "t", .verdict = SIGV4_MISMATCH},
-	{"token missing", .want_token = "t", .verdict = SIGV4_MISMATCH},
+	 .verdict = SIGV4_MISMATCH, .why = "session token"},
+	{"token not signed", .token = "t", .want_token = "t", .verdict = SIGV4_MISMATCH, .why = "X-Amz-Security-Token"},
+	{"token missing", .want_token = "t", .verdict = SIGV4_MISMATCH, .why = "session token"},
 	{"unknown key", .access = "AKIDOTHER", .verdict = SIGV4_UNKNOWN_KEY},
 	{"scope of another day", .scope = "20150829/us-east-1/service/aws4_request", .verdict = SIGV4_MALFORMED},
 	{"scope too short", .scope = "20150830/us-east-1/service", .verdict = SIGV4_MALFORMED},
@@ -113,7 +114,7 @@ static void each_change_is_noticed(void **state)
 		char why[256];
 		enum sigv4_verdict got = check(&table[i], true, why);
 
-		if (got == table[i].verdict)
+		if (got == table[i].verdict && (!table[i].why || strstr(why, table[i].why)))
 			continue;
 		print_error("%s: verdict %d, want %d (%s)\n", table[i].name, got, table[i].verdict, why);
 		bad++;
