@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* api.c - the EC2 query protocol: signature, faults, known parameters and policy before an action, the XML around its answer after. */
+/* api.c - the EC2 query protocol: signature, faults, known parameters and policy before an action, the XML around its answer
+ * after. */
 #include "ec2local/call.h"
 #include "ec2local/cloud.h"
 #include "ec2local/http.h"
@@ -19,8 +20,8 @@
 #define TAGS_MAX 50 /* of one resource */
 
 static const struct action *const all_actions[] = {
-	run_actions, describe_actions, end_actions, tags_actions, templates_actions, placement_actions, network_actions, images_actions,
-	types_actions,
+    run_actions,       describe_actions, end_actions,	 tags_actions,	templates_actions,
+    placement_actions, network_actions,	 images_actions, types_actions,
 };
 
 static const struct action *find_action(const char *name)
@@ -99,8 +100,9 @@ int call_int(struct call *c, const char *name, int64_t min, int64_t max, int64_t
 
 	if (!text || num_i64(text, min, max, out, NULL) == 0)
 		return 0;
-	return call_fail(c, 400, "InvalidParameterValue", "Value ( %.100s ) for parameter %s is invalid: expecting %lld to %lld", text, name,
-			 (long long)min, (long long)max);
+	return call_fail(c, 400, "InvalidParameterValue",
+			 "Value ( %.100s ) for parameter %s is invalid: expecting %lld to %lld", text, name, (long long)min,
+			 (long long)max);
 }
 
 int call_flag(struct call *c, const char *name, bool *out)
@@ -117,8 +119,8 @@ int call_flag(struct call *c, const char *name, bool *out)
 
 static bool known_resource_type(const char *type)
 {
-	static const char *const known[] = {"instance", "volume", "network-interface", "spot-instances-request", "launch-template",
-					    "placement-group"};
+	static const char *const known[] = {"instance",	       "volume",	 "network-interface", "spot-instances-request",
+					    "launch-template", "placement-group"};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
 		if (str_eq(type, known[i]))
@@ -158,7 +160,8 @@ int call_check_tags(struct call *c, const struct kvs *tags)
 			return call_fail(c, 400, "InvalidParameterValue",
 					 "Tag key '%.150s' is not valid: 1 to 127 characters, not beginning with aws:", key);
 		if (strlen(tags->val.v[i]) > 255)
-			return call_fail(c, 400, "InvalidParameterValue", "The value of tag '%s' is longer than 255 characters", key);
+			return call_fail(c, 400, "InvalidParameterValue", "The value of tag '%s' is longer than 255 characters",
+					 key);
 		for (size_t k = 0; k < i; k++) {
 			if (str_eq(tags->key.v[k], key))
 				return call_fail(c, 400, "InvalidParameterValue", "Duplicate tag key '%s' specified.", key);
@@ -187,8 +190,8 @@ int call_allowed(struct call *c, const struct policy_question *q)
 {
 	if (!c->key || !c->key->policy || policy_allows(c->key->policy, q))
 		return 0;
-	return call_fail(c, 403, "UnauthorizedOperation", "You are not authorized to perform this operation. %s on %s is not allowed.",
-			 q->action, q->arn);
+	return call_fail(c, 403, "UnauthorizedOperation",
+			 "You are not authorized to perform this operation. %s on %s is not allowed.", q->action, q->arn);
 }
 
 /* Ask for `action` on type/id; create_action NULL or the call a tag comes with. */
@@ -306,7 +309,8 @@ static int check_params(struct call *c)
 		return call_fail(c, 400, "NoSuchVersion", "The requested version is not %s", API_VERSION);
 	for (size_t i = 0; i < c->params.n; i++) {
 		if (!known_param(c->action, c->params.v[i].key))
-			return call_fail(c, 400, "UnknownParameter", "The parameter %.200s is not recognized", c->params.v[i].key);
+			return call_fail(c, 400, "UnknownParameter", "The parameter %.200s is not recognized",
+					 c->params.v[i].key);
 	}
 	if (gap)
 		return call_fail(c, 400, "InvalidParameter", "The list of parameter %.200s has a gap", gap);

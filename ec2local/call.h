@@ -1,7 +1,7 @@
 /* call.h - one request to the API on its way: who asks for what, and the answer being written.
  *
- * A handler reads params, changes the cloud, writes the answer's inner elements to out and returns 0; or it returns call_fail(...).
- * The wrapper element, request id, faults, signature and policy are the dispatcher's (api.c).
+ * A handler reads params, changes the cloud, writes the answer's inner elements to out and returns 0; or it returns
+ * call_fail(...). The wrapper element, request id, faults, signature and policy are the dispatcher's (api.c).
  */
 #ifndef EC2LOCAL_CALL_H
 #define EC2LOCAL_CALL_H
@@ -23,21 +23,22 @@ struct call {
 	const struct action *action;
 	struct params params;
 	const struct key *key; /* the signer; NULL when the server checks no signatures */
-	int64_t now_ms;        /* wall clock, one value for the whole request */
+	int64_t now_ms;	       /* wall clock, one value for the whole request */
 	char request_id[37];
 	struct buf out;
 	int status;
 	int64_t delay_ms; /* hold the answer back that long */
-	bool drop;        /* close the connection without an answer */
+	bool drop;	  /* close the connection without an answer */
 };
 
 /* An action of the API. */
 struct action {
 	const char *name;
 	int (*run)(struct call *c);
-	const char *const *params; /* names it knows, N for an index; NULL-terminated; "Action", "Version", "DryRun" always are */
-	bool own_policy;           /* the handler asks call_allowed itself, with its resources; else it is asked for "*" */
-	const char *data;          /* prefix below which launch data is known too ("" or "LaunchTemplateData."); NULL = nowhere */
+	const char *const
+	    *params;	  /* names it knows, N for an index; NULL-terminated; "Action", "Version", "DryRun" always are */
+	bool own_policy;  /* the handler asks call_allowed itself, with its resources; else it is asked for "*" */
+	const char *data; /* prefix below which launch data is known too ("" or "LaunchTemplateData."); NULL = nowhere */
 };
 
 /* Replace the answer by an error. Always returns -1. */

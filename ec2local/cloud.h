@@ -21,7 +21,7 @@ struct policy;
 struct key {
 	char *access;
 	char *secret;
-	char *token;           /* session token it must come with; NULL = a long-lived key */
+	char *token;	       /* session token it must come with; NULL = a long-lived key */
 	struct policy *policy; /* NULL = everything is allowed */
 };
 
@@ -36,11 +36,11 @@ struct cloud {
 	struct faults faults;
 	struct key *keys;
 	size_t n_keys, cap_keys;
-	char *role;               /* instance profile's role whose credentials the metadata service gives; NULL = none */
-	const char *role_access;  /* its key */
-	FILE *request_log;        /* a line per request body; NULL = none */
-	FILE *state_log;          /* a line per change of an instance's state; NULL = none */
-	int64_t busy_us;          /* spent on answers so far, for benchmarks of clients */
+	char *role;		 /* instance profile's role whose credentials the metadata service gives; NULL = none */
+	const char *role_access; /* its key */
+	FILE *request_log;	 /* a line per request body; NULL = none */
+	FILE *state_log;	 /* a line per change of an instance's state; NULL = none */
+	int64_t busy_us;	 /* spent on answers so far, for benchmarks of clients */
 };
 
 int cloud_init(struct cloud *c, const char *region, const char *cidr, struct err *e);

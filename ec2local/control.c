@@ -77,8 +77,9 @@ static int set_error_one(struct cloud *cloud, struct json_object *o, struct err 
 
 	if (!json_object_is_type(o, json_type_object))
 		return err_set(e, "must be an object");
-	if (jview_str(o, "action", &action, e) < 0 || jview_str(o, "code", &code, e) < 0 || jview_str(o, "message", &message, e) < 0 ||
-	    jview_i64(o, "count", &count, e) < 0 || jview_i64(o, "status", &status, e) < 0)
+	if (jview_str(o, "action", &action, e) < 0 || jview_str(o, "code", &code, e) < 0 ||
+	    jview_str(o, "message", &message, e) < 0 || jview_i64(o, "count", &count, e) < 0 ||
+	    jview_i64(o, "status", &status, e) < 0)
 		return -1;
 	if (!action || status < 400 || status > 599 || count < 0)
 		return err_set(e, "needs \"action\"; \"status\" is 400 to 599");
@@ -251,7 +252,8 @@ static int set_event(struct cloud *cloud, struct json_object *val, struct err *e
 
 		if (!i || !json_object_is_type(o, json_type_object))
 			return i ? err_set(e, "%s: must be an object", id) : -1;
-		if (jview_str(o, "code", &code, e) < 0 || jview_i64(o, "in_s", &in_s, e) < 0 || replace(&i->event.code, code, e) < 0)
+		if (jview_str(o, "code", &code, e) < 0 || jview_i64(o, "in_s", &in_s, e) < 0 ||
+		    replace(&i->event.code, code, e) < 0)
 			return -1;
 		i->event.not_before_ms = clock_wall_ms() + in_s * 1000;
 	}
@@ -278,23 +280,23 @@ static const struct {
 	const char *key;
 	setter *set;
 } setters[] = {
-	{"reset", set_reset}, /* first, so that it can come with new faults */
-	{"reset_calls", set_reset_calls},
-	{"capacity", set_capacity},
-	{"error", set_error},
-	{"throttle", set_throttle},
-	{"rate", set_rate},
-	{"api_delay_ms", set_api_delay},
-	{"delay_running_ms", set_delay_running},
-	{"delay_terminated_ms", set_delay_terminated},
-	{"hide_ip", set_hide_ip},
-	{"lost_answer", set_lost_answer},
-	{"eventual_consistency_ms", set_unseen},
-	{"quota_vcpus", set_quota},
-	{"terminate", set_terminate},
-	{"status", set_status},
-	{"event", set_event},
-	{"spot_notice", set_spot_notice},
+    {"reset", set_reset}, /* first, so that it can come with new faults */
+    {"reset_calls", set_reset_calls},
+    {"capacity", set_capacity},
+    {"error", set_error},
+    {"throttle", set_throttle},
+    {"rate", set_rate},
+    {"api_delay_ms", set_api_delay},
+    {"delay_running_ms", set_delay_running},
+    {"delay_terminated_ms", set_delay_terminated},
+    {"hide_ip", set_hide_ip},
+    {"lost_answer", set_lost_answer},
+    {"eventual_consistency_ms", set_unseen},
+    {"quota_vcpus", set_quota},
+    {"terminate", set_terminate},
+    {"status", set_status},
+    {"event", set_event},
+    {"spot_notice", set_spot_notice},
 };
 
 #define N_SETTERS (sizeof(setters) / sizeof(*setters))
@@ -339,12 +341,12 @@ static struct json_object *instance_json(const struct cloud *cloud, const struct
 	for (size_t k = 0; tags && k < i->tags.key.n; k++)
 		jview_put_str(tags, i->tags.key.v[k], i->tags.val.v[k]);
 	if (!o || !tags || jview_put_str(o, "id", i->id) < 0 || jview_put_str(o, "type", i->launch->type->name) < 0 ||
-	    jview_put_str(o, "state", instance_state_name(i->state)) < 0 ||
-	    jview_put_str(o, "reason", i->reason_code) < 0 || jview_put_str(o, "ip", i->ip ? i->ip_key : NULL) < 0 ||
-	    jview_put_str(o, "subnet", i->launch->subnet->id) < 0 || jview_put_str(o, "zone", i->launch->subnet->zone) < 0 ||
-	    jview_put_str(o, "client_token", i->launch->client_token) < 0 || jview_put_i64(o, "launched_ms", i->launched_ms) < 0 ||
-	    jview_put_i64(o, "pid", i->pid) < 0 || jview_put_bool(o, "head", i->head) < 0 ||
-	    jview_put_str(o, "placement_group", i->launch->placement) < 0) {
+	    jview_put_str(o, "state", instance_state_name(i->state)) < 0 || jview_put_str(o, "reason", i->reason_code) < 0 ||
+	    jview_put_str(o, "ip", i->ip ? i->ip_key : NULL) < 0 || jview_put_str(o, "subnet", i->launch->subnet->id) < 0 ||
+	    jview_put_str(o, "zone", i->launch->subnet->zone) < 0 ||
+	    jview_put_str(o, "client_token", i->launch->client_token) < 0 ||
+	    jview_put_i64(o, "launched_ms", i->launched_ms) < 0 || jview_put_i64(o, "pid", i->pid) < 0 ||
+	    jview_put_bool(o, "head", i->head) < 0 || jview_put_str(o, "placement_group", i->launch->placement) < 0) {
 		json_object_put(tags);
 		json_object_put(o);
 		return NULL;
@@ -388,7 +390,8 @@ static struct json_object *time_json(const struct cloud *cloud)
 static void answer_json(struct http_answer *a, struct json_object *o)
 {
 	a->status = o ? 200 : 500;
-	buf_str(&a->body, o ? json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE) : "{}");
+	buf_str(&a->body,
+		o ? json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE) : "{}");
 	buf_char(&a->body, '\n');
 	json_object_put(o);
 }
@@ -418,7 +421,8 @@ void control_answer(struct cloud *cloud, const struct http_request *rq, struct h
 	else if (get && str_eq(rq->path, "/_control/time"))
 		answer_json(a, time_json(cloud));
 	else if (!str_eq(rq->method, "POST") || !str_eq(rq->path, "/_control"))
-		answer_error(a, 404, "POST /_control and GET /_control/instances, /_control/calls, /_control/time are answered here");
+		answer_error(a, 404,
+			     "POST /_control and GET /_control/instances, /_control/calls, /_control/time are answered here");
 	else if (apply(cloud, rq, &e) < 0)
 		answer_error(a, 400, e.text);
 	else

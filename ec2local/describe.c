@@ -12,9 +12,10 @@
 
 #define CONSOLE_MAX (64 * 1024) /* EC2 shows the last 64 KB */
 
-static const char *const describe_params[] = {"InstanceId.N", "Filter.N.Name", "Filter.N.Value.N", "MaxResults", "NextToken", NULL};
-static const char *const status_params[] = {"InstanceId.N", "Filter.N.Name",	   "Filter.N.Value.N", "MaxResults",
-					    "NextToken",    "IncludeAllInstances", NULL};
+static const char *const describe_params[] = {"InstanceId.N", "Filter.N.Name", "Filter.N.Value.N",
+					      "MaxResults",   "NextToken",     NULL};
+static const char *const status_params[] = {
+    "InstanceId.N", "Filter.N.Name", "Filter.N.Value.N", "MaxResults", "NextToken", "IncludeAllInstances", NULL};
 static const char *const console_params[] = {"InstanceId", "Latest", NULL};
 
 /* --- one instance */
@@ -194,11 +195,24 @@ void describe_instance(struct buf *b, const struct cloud *cloud, const struct in
 
 /* --- filters */
 
-static const char *const known_filters[] = {"instance-state-name", "instance-state-code", "instance-id",       "client-token",
-					    "private-ip-address",  "private-dns-name",	  "subnet-id",	       "vpc-id",
-					    "availability-zone",   "instance-type",	  "image-id",	       "reservation-id",
-					    "placement-group-name", "instance-lifecycle", "architecture",      "instance.group-id",
-					    "network-interface.group-id", NULL};
+static const char *const known_filters[] = {"instance-state-name",
+					    "instance-state-code",
+					    "instance-id",
+					    "client-token",
+					    "private-ip-address",
+					    "private-dns-name",
+					    "subnet-id",
+					    "vpc-id",
+					    "availability-zone",
+					    "instance-type",
+					    "image-id",
+					    "reservation-id",
+					    "placement-group-name",
+					    "instance-lifecycle",
+					    "architecture",
+					    "instance.group-id",
+					    "network-interface.group-id",
+					    NULL};
 
 static bool in_groups(const struct filter *f, const struct launch *l)
 {
@@ -405,7 +419,8 @@ static void list_status(struct call *c, const struct filters *f, struct page *pa
 	for (size_t k = 0; k < n; k++) {
 		const struct instance *i = v[k];
 
-		if (i->gone || (!all && i->state != RUNNING) || !instance_seen(c->cloud, i, c->now_ms) || !matches(f, c->cloud, i))
+		if (i->gone || (!all && i->state != RUNNING) || !instance_seen(c->cloud, i, c->now_ms) ||
+		    !matches(f, c->cloud, i))
 			continue;
 		if (!page_take(page, i->seq))
 			break;
@@ -461,7 +476,8 @@ static int console(struct call *c)
 	if (path && file_exists(path))
 		file_read(path, 16 * 1024 * 1024, &text, NULL);
 	if (text.n)
-		buf_base64(&b64, text.v + (text.n > CONSOLE_MAX ? text.n - CONSOLE_MAX : 0), text.n > CONSOLE_MAX ? CONSOLE_MAX : text.n);
+		buf_base64(&b64, text.v + (text.n > CONSOLE_MAX ? text.n - CONSOLE_MAX : 0),
+			   text.n > CONSOLE_MAX ? CONSOLE_MAX : text.n);
 	xml_text(&c->out, "instanceId", i->id);
 	xml_time(&c->out, "timestamp", c->now_ms);
 	xml_text(&c->out, "output", b64.n ? buf_text(&b64) : NULL);
@@ -472,8 +488,8 @@ static int console(struct call *c)
 }
 
 const struct action describe_actions[] = {
-	{"DescribeInstances", describe, describe_params, false, NULL},
-	{"DescribeInstanceStatus", status, status_params, false, NULL},
-	{"GetConsoleOutput", console, console_params, false, NULL},
-	{NULL, NULL, NULL, false, NULL},
+    {"DescribeInstances", describe, describe_params, false, NULL},
+    {"DescribeInstanceStatus", status, status_params, false, NULL},
+    {"GetConsoleOutput", console, console_params, false, NULL},
+    {NULL, NULL, NULL, false, NULL},
 };

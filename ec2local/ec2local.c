@@ -43,35 +43,36 @@ enum option_id {
 };
 
 static const struct option long_options[] = {
-	{"listen", required_argument, NULL, OPT_LISTEN},
-	{"imds", required_argument, NULL, OPT_IMDS},
-	{"boot", required_argument, NULL, OPT_BOOT},
-	{"network", required_argument, NULL, OPT_NETWORK},
-	{"bridge", required_argument, NULL, OPT_BRIDGE},
-	{"gateway", required_argument, NULL, OPT_GATEWAY},
-	{"head", required_argument, NULL, OPT_HEAD},
-	{"region", required_argument, NULL, OPT_REGION},
-	{"subnet", required_argument, NULL, OPT_SUBNET},
-	{"group", required_argument, NULL, OPT_GROUP},
-	{"image", required_argument, NULL, OPT_IMAGE},
-	{"image-arg", required_argument, NULL, OPT_IMAGE_ARG},
-	{"key", required_argument, NULL, OPT_KEY},
-	{"policy", required_argument, NULL, OPT_POLICY},
-	{"role", required_argument, NULL, OPT_ROLE},
-	{"request-log", required_argument, NULL, OPT_REQUEST_LOG},
-	{"state-log", required_argument, NULL, OPT_STATE_LOG},
-	{"instance-types", required_argument, NULL, OPT_TYPES},
-	{"run-dir", required_argument, NULL, OPT_RUN_DIR},
-	{"delay-running", required_argument, NULL, OPT_DELAY_RUNNING},
-	{"delay-terminated", required_argument, NULL, OPT_DELAY_TERMINATED},
-	{"log", required_argument, NULL, OPT_LOG},
-	{"help", no_argument, NULL, 'h'},
-	{NULL, 0, NULL, 0},
+    {"listen", required_argument, NULL, OPT_LISTEN},
+    {"imds", required_argument, NULL, OPT_IMDS},
+    {"boot", required_argument, NULL, OPT_BOOT},
+    {"network", required_argument, NULL, OPT_NETWORK},
+    {"bridge", required_argument, NULL, OPT_BRIDGE},
+    {"gateway", required_argument, NULL, OPT_GATEWAY},
+    {"head", required_argument, NULL, OPT_HEAD},
+    {"region", required_argument, NULL, OPT_REGION},
+    {"subnet", required_argument, NULL, OPT_SUBNET},
+    {"group", required_argument, NULL, OPT_GROUP},
+    {"image", required_argument, NULL, OPT_IMAGE},
+    {"image-arg", required_argument, NULL, OPT_IMAGE_ARG},
+    {"key", required_argument, NULL, OPT_KEY},
+    {"policy", required_argument, NULL, OPT_POLICY},
+    {"role", required_argument, NULL, OPT_ROLE},
+    {"request-log", required_argument, NULL, OPT_REQUEST_LOG},
+    {"state-log", required_argument, NULL, OPT_STATE_LOG},
+    {"instance-types", required_argument, NULL, OPT_TYPES},
+    {"run-dir", required_argument, NULL, OPT_RUN_DIR},
+    {"delay-running", required_argument, NULL, OPT_DELAY_RUNNING},
+    {"delay-terminated", required_argument, NULL, OPT_DELAY_TERMINATED},
+    {"log", required_argument, NULL, OPT_LOG},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
 };
 
 /* The command line; strings are borrowed from argv. */
 struct options {
-	const char *listen, *imds, *network, *bridge, *gateway, *region, *types, *run_dir, *head, *request_log, *state_log, *log;
+	const char *listen, *imds, *network, *bridge, *gateway, *region, *types, *run_dir, *head, *request_log, *state_log,
+	    *log;
 	bool machines;
 	int64_t delay_running_ms, delay_terminated_ms; /* -1 = by kind */
 	struct strs subnets, groups, images, keys, policies, roles, image_args;
@@ -294,8 +295,13 @@ static int parse(int argc, char **argv, struct options *o, struct err *e)
 
 int main(int argc, char **argv)
 {
-	struct options o = {.listen = "127.0.0.1:8000", .network = "10.77.0.0/16", .bridge = "br0", .gateway = "10.77.0.1",
-			    .region = "us-east-1", .types = PKGDATADIR "/instance_types.json", .delay_running_ms = -1,
+	struct options o = {.listen = "127.0.0.1:8000",
+			    .network = "10.77.0.0/16",
+			    .bridge = "br0",
+			    .gateway = "10.77.0.1",
+			    .region = "us-east-1",
+			    .types = PKGDATADIR "/instance_types.json",
+			    .delay_running_ms = -1,
 			    .delay_terminated_ms = -1};
 	struct cloud cloud = {0};
 	struct err e = {""};

@@ -1,4 +1,5 @@
-/* faults.h - the misbehaviour the control endpoint asked for: capacity, throttling, errors, delays, lost answers, late sight. */
+/* faults.h - the misbehaviour the control endpoint asked for: capacity, throttling, errors, delays, lost answers, late sight.
+ */
 #ifndef EC2LOCAL_FAULTS_H
 #define EC2LOCAL_FAULTS_H
 
@@ -21,7 +22,7 @@ struct action_state {
 	char *name;
 	uint64_t calls;
 	int64_t throttle; /* that many calls are answered RequestLimitExceeded */
-	int64_t errors;   /* that many calls fail with code */
+	int64_t errors;	  /* that many calls fail with code */
 	int status;
 	char *code;
 	char *message;
@@ -37,10 +38,10 @@ struct faults {
 	struct action_state **actions;
 	size_t n_actions, cap_actions;
 	struct index by_name;
-	int64_t hide_ip;        /* that many answers come without private addresses */
-	int64_t lost_answers;   /* that many RunInstances happen and are not answered */
-	int64_t unseen_ms;      /* eventual consistency: instances younger than that are not seen */
-	int64_t quota_vcpus;    /* -1 = none */
+	int64_t hide_ip;      /* that many answers come without private addresses */
+	int64_t lost_answers; /* that many RunInstances happen and are not answered */
+	int64_t unseen_ms;    /* eventual consistency: instances younger than that are not seen */
+	int64_t quota_vcpus;  /* -1 = none */
 };
 
 /* The record of an action, made when needed; NULL on no memory. */

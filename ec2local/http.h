@@ -12,22 +12,22 @@ struct cloud;
 
 struct http_request {
 	const char *method;
-	char *path;          /* as received, not decoded, without the query */
-	char *query;         /* as received; "" if none */
+	char *path;  /* as received, not decoded, without the query */
+	char *query; /* as received; "" if none */
 	struct kvs headers;
 	struct buf body;
-	uint32_t client;     /* IPv4 address, host order */
-	bool too_long;       /* the body went over the limit and was dropped */
+	uint32_t client; /* IPv4 address, host order */
+	bool too_long;	 /* the body went over the limit and was dropped */
 };
 
 /* Zero-initialised; the answerer fills it. */
 struct http_answer {
 	int status;
-	const char *type;    /* Content-Type */
+	const char *type; /* Content-Type */
 	struct buf body;
-	struct kvs headers;  /* further ones */
-	int64_t delay_ms;    /* hold it back */
-	bool drop;           /* close the connection instead */
+	struct kvs headers; /* further ones */
+	int64_t delay_ms;   /* hold it back */
+	bool drop;	    /* close the connection instead */
 };
 
 typedef void http_answerer(struct cloud *cloud, const struct http_request *rq, struct http_answer *a);

@@ -8,8 +8,9 @@
 
 #include <stdlib.h>
 
-static const char *const describe_params[] = {"ImageId.N",	  "Owner.N",	"ExecutableBy.N", "Filter.N.Name", "Filter.N.Value.N",
-					      "IncludeDeprecated", "MaxResults", "NextToken",	   NULL};
+static const char *const describe_params[] = {"ImageId.N",     "Owner.N",	   "ExecutableBy.N",
+					      "Filter.N.Name", "Filter.N.Value.N", "IncludeDeprecated",
+					      "MaxResults",    "NextToken",	   NULL};
 
 static int fill(struct image *i, const struct strs *part)
 {
@@ -77,10 +78,10 @@ static bool matches(const struct filters *f, const struct image *i)
 		const char *name = f->v[k].name;
 
 		if (!decided)
-			yes = filter_has(&f->v[k], str_eq(name, "image-id")	 ? i->id
+			yes = filter_has(&f->v[k], str_eq(name, "image-id")	  ? i->id
 						   : str_eq(name, "architecture") ? i->arch
-						   : str_eq(name, "state")	 ? "available"
-										 : i->name);
+						   : str_eq(name, "state")	  ? "available"
+										  : i->name);
 		if (!yes)
 			return false;
 	}
@@ -100,9 +101,11 @@ static void item(struct buf *b, const struct image *i)
 	xml_text(b, "name", i->name);
 	xml_text(b, "rootDeviceType", "ebs");
 	xml_text(b, "rootDeviceName", "/dev/xvda");
-	buf_str(b, "<blockDeviceMapping><item><deviceName>/dev/xvda</deviceName><ebs><snapshotId>snap-0ec2000000000001a</snapshotId>"
-		   "<volumeSize>8</volumeSize><deleteOnTermination>true</deleteOnTermination><volumeType>gp3</volumeType>"
-		   "<encrypted>false</encrypted></ebs></item></blockDeviceMapping>");
+	buf_str(
+	    b,
+	    "<blockDeviceMapping><item><deviceName>/dev/xvda</deviceName><ebs><snapshotId>snap-0ec2000000000001a</snapshotId>"
+	    "<volumeSize>8</volumeSize><deleteOnTermination>true</deleteOnTermination><volumeType>gp3</volumeType>"
+	    "<encrypted>false</encrypted></ebs></item></blockDeviceMapping>");
 	xml_text(b, "virtualizationType", "hvm");
 	xml_text(b, "hypervisor", "xen");
 	xml_bool(b, "enaSupport", true);
@@ -159,6 +162,6 @@ out:
 }
 
 const struct action images_actions[] = {
-	{"DescribeImages", describe, describe_params, false, NULL},
-	{NULL, NULL, NULL, false, NULL},
+    {"DescribeImages", describe, describe_params, false, NULL},
+    {NULL, NULL, NULL, false, NULL},
 };

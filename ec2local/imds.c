@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* imds.c - the instance metadata service, version 2: who asks is known by the source address, and a session token must come first.
- * Nothing is kept: a token is its own expiry, signed.
+/* imds.c - the instance metadata service, version 2: who asks is known by the source address, and a session token must come
+ * first. Nothing is kept: a token is its own expiry, signed.
  */
 #include "ec2local/cloud.h"
 #include "ec2local/http.h"

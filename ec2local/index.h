@@ -6,7 +6,7 @@
 
 struct index_slot {
 	const char *key; /* borrowed from the value; must live as long as the entry */
-	void *val;       /* NULL with a key set = removed */
+	void *val;	 /* NULL with a key set = removed */
 };
 
 /* Zero-initialised = empty. */

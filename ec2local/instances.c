@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* instances.c - the store of instances and their life: pending, running, shutting-down, terminated, forgotten. Changes by time wait in a
- * heap, so that ten thousand of them cost nothing until they are due.
+/* instances.c - the store of instances and their life: pending, running, shutting-down, terminated, forgotten. Changes by time
+ * wait in a heap, so that ten thousand of them cost nothing until they are due.
  */
 #include "ec2local/instances.h"
 #include "ec2local/cloud.h"
@@ -163,7 +163,8 @@ static void say(struct cloud *cloud, const struct instance *i)
 	if (!cloud->state_log)
 		return;
 	clock_iso(clock_wall_ms(), at);
-	fprintf(cloud->state_log, "%s %s %s %s\n", at, i->id, instance_state_name(i->state), i->reason_code ? i->reason_code : "-");
+	fprintf(cloud->state_log, "%s %s %s %s\n", at, i->id, instance_state_name(i->state),
+		i->reason_code ? i->reason_code : "-");
 	fflush(cloud->state_log);
 }
 
@@ -270,7 +271,8 @@ struct instance *instances_launch(struct cloud *cloud, struct launch *launch, in
 
 static int add_head(struct cloud *cloud, const struct kvs *kv, int64_t now_ms, struct err *e)
 {
-	const char *ip = kvs_get(kv, "ip"), *id = kvs_get(kv, "id"), *type = kvs_get(kv, "type"), *subnet = kvs_get(kv, "subnet");
+	const char *ip = kvs_get(kv, "ip"), *id = kvs_get(kv, "id"), *type = kvs_get(kv, "type"),
+		   *subnet = kvs_get(kv, "subnet");
 	struct launch *l = NULL;
 	struct instance *i = NULL;
 	uint32_t address;

@@ -16,14 +16,7 @@ struct cloud;
 struct err;
 
 /* EC2's state codes. */
-enum instance_code {
-	PENDING = 0,
-	RUNNING = 16,
-	SHUTTING_DOWN = 32,
-	TERMINATED = 48,
-	STOPPING = 64,
-	STOPPED = 80
-};
+enum instance_code { PENDING = 0, RUNNING = 16, SHUTTING_DOWN = 32, TERMINATED = 48, STOPPING = 64, STOPPED = 80 };
 
 #define SHOWN_AFTER_END_MS (60 * 60 * 1000) /* EC2 shows a terminated instance for about an hour */
 #define ID_BYTES 24
@@ -53,17 +46,17 @@ struct instance {
 	int64_t launched_ms, running_ms, ended_ms;
 	struct kvs tags;
 	struct address *addresses; /* one per interface of the launch */
-	uint32_t ip;               /* of device 0; 0 once terminated */
-	char ip_key[16];           /* its text, key of by_ip */
-	pid_t pid;                 /* of its machine, or 0 */
-	bool head;                 /* a record only: never booted */
-	char *instance_status;     /* set by control; NULL = derived */
+	uint32_t ip;		   /* of device 0; 0 once terminated */
+	char ip_key[16];	   /* its text, key of by_ip */
+	pid_t pid;		   /* of its machine, or 0 */
+	bool head;		   /* a record only: never booted */
+	char *instance_status;	   /* set by control; NULL = derived */
 	char *system_status;
-	struct event event;        /* code NULL = none */
-	int64_t spot_action_ms;    /* interruption notice for this time; 0 = none */
-	int64_t due_ms;            /* next change by itself; 0 = none */
-	unsigned int in_heap;      /* entries in the heap of changes */
-	bool gone;                 /* forgotten, kept only until the list is packed */
+	struct event event;	/* code NULL = none */
+	int64_t spot_action_ms; /* interruption notice for this time; 0 = none */
+	int64_t due_ms;		/* next change by itself; 0 = none */
+	unsigned int in_heap;	/* entries in the heap of changes */
+	bool gone;		/* forgotten, kept only until the list is packed */
 };
 
 struct change {

@@ -11,65 +11,65 @@
 #define USER_DATA_MAX 16384 /* bytes, before base64: EC2's limit */
 
 const char *const launch_params[] = {
-	"BlockDeviceMapping.N.DeviceName",
-	"BlockDeviceMapping.N.Ebs.DeleteOnTermination",
-	"BlockDeviceMapping.N.Ebs.Encrypted",
-	"BlockDeviceMapping.N.Ebs.Iops",
-	"BlockDeviceMapping.N.Ebs.KmsKeyId",
-	"BlockDeviceMapping.N.Ebs.SnapshotId",
-	"BlockDeviceMapping.N.Ebs.Throughput",
-	"BlockDeviceMapping.N.Ebs.VolumeSize",
-	"BlockDeviceMapping.N.Ebs.VolumeType",
-	"BlockDeviceMapping.N.NoDevice",
-	"BlockDeviceMapping.N.VirtualName",
-	"CapacityReservationSpecification.CapacityReservationPreference",
-	"CapacityReservationSpecification.CapacityReservationTarget.CapacityReservationId",
-	"CapacityReservationSpecification.CapacityReservationTarget.CapacityReservationResourceGroupArn",
-	"CpuOptions.CoreCount",
-	"CpuOptions.ThreadsPerCore",
-	"CreditSpecification.CpuCredits",
-	"DisableApiTermination",
-	"EbsOptimized",
-	"HibernationOptions.Configured",
-	"IamInstanceProfile.Arn",
-	"IamInstanceProfile.Name",
-	"ImageId",
-	"InstanceInitiatedShutdownBehavior",
-	"InstanceMarketOptions.MarketType",
-	"InstanceMarketOptions.SpotOptions.InstanceInterruptionBehavior",
-	"InstanceMarketOptions.SpotOptions.MaxPrice",
-	"InstanceMarketOptions.SpotOptions.SpotInstanceType",
-	"InstanceType",
-	"KeyName",
-	"LicenseSpecification.N.LicenseConfigurationArn",
-	"MaintenanceOptions.AutoRecovery",
-	"MetadataOptions.HttpEndpoint",
-	"MetadataOptions.HttpProtocolIpv6",
-	"MetadataOptions.HttpPutResponseHopLimit",
-	"MetadataOptions.HttpTokens",
-	"MetadataOptions.InstanceMetadataTags",
-	"Monitoring.Enabled",
-	"NetworkInterface.N.AssociatePublicIpAddress",
-	"NetworkInterface.N.DeleteOnTermination",
-	"NetworkInterface.N.Description",
-	"NetworkInterface.N.DeviceIndex",
-	"NetworkInterface.N.InterfaceType",
-	"NetworkInterface.N.NetworkCardIndex",
-	"NetworkInterface.N.SecurityGroupId.N",
-	"NetworkInterface.N.SubnetId",
-	"Placement.AvailabilityZone",
-	"Placement.GroupName",
-	"Placement.Tenancy",
-	"PrivateDnsNameOptions.EnableResourceNameDnsARecord",
-	"PrivateDnsNameOptions.HostnameType",
-	"SecurityGroup.N",
-	"SecurityGroupId.N",
-	"SubnetId",
-	"TagSpecification.N.ResourceType",
-	"TagSpecification.N.Tag.N.Key",
-	"TagSpecification.N.Tag.N.Value",
-	"UserData",
-	NULL,
+    "BlockDeviceMapping.N.DeviceName",
+    "BlockDeviceMapping.N.Ebs.DeleteOnTermination",
+    "BlockDeviceMapping.N.Ebs.Encrypted",
+    "BlockDeviceMapping.N.Ebs.Iops",
+    "BlockDeviceMapping.N.Ebs.KmsKeyId",
+    "BlockDeviceMapping.N.Ebs.SnapshotId",
+    "BlockDeviceMapping.N.Ebs.Throughput",
+    "BlockDeviceMapping.N.Ebs.VolumeSize",
+    "BlockDeviceMapping.N.Ebs.VolumeType",
+    "BlockDeviceMapping.N.NoDevice",
+    "BlockDeviceMapping.N.VirtualName",
+    "CapacityReservationSpecification.CapacityReservationPreference",
+    "CapacityReservationSpecification.CapacityReservationTarget.CapacityReservationId",
+    "CapacityReservationSpecification.CapacityReservationTarget.CapacityReservationResourceGroupArn",
+    "CpuOptions.CoreCount",
+    "CpuOptions.ThreadsPerCore",
+    "CreditSpecification.CpuCredits",
+    "DisableApiTermination",
+    "EbsOptimized",
+    "HibernationOptions.Configured",
+    "IamInstanceProfile.Arn",
+    "IamInstanceProfile.Name",
+    "ImageId",
+    "InstanceInitiatedShutdownBehavior",
+    "InstanceMarketOptions.MarketType",
+    "InstanceMarketOptions.SpotOptions.InstanceInterruptionBehavior",
+    "InstanceMarketOptions.SpotOptions.MaxPrice",
+    "InstanceMarketOptions.SpotOptions.SpotInstanceType",
+    "InstanceType",
+    "KeyName",
+    "LicenseSpecification.N.LicenseConfigurationArn",
+    "MaintenanceOptions.AutoRecovery",
+    "MetadataOptions.HttpEndpoint",
+    "MetadataOptions.HttpProtocolIpv6",
+    "MetadataOptions.HttpPutResponseHopLimit",
+    "MetadataOptions.HttpTokens",
+    "MetadataOptions.InstanceMetadataTags",
+    "Monitoring.Enabled",
+    "NetworkInterface.N.AssociatePublicIpAddress",
+    "NetworkInterface.N.DeleteOnTermination",
+    "NetworkInterface.N.Description",
+    "NetworkInterface.N.DeviceIndex",
+    "NetworkInterface.N.InterfaceType",
+    "NetworkInterface.N.NetworkCardIndex",
+    "NetworkInterface.N.SecurityGroupId.N",
+    "NetworkInterface.N.SubnetId",
+    "Placement.AvailabilityZone",
+    "Placement.GroupName",
+    "Placement.Tenancy",
+    "PrivateDnsNameOptions.EnableResourceNameDnsARecord",
+    "PrivateDnsNameOptions.HostnameType",
+    "SecurityGroup.N",
+    "SecurityGroupId.N",
+    "SubnetId",
+    "TagSpecification.N.ResourceType",
+    "TagSpecification.N.Tag.N.Key",
+    "TagSpecification.N.Tag.N.Value",
+    "UserData",
+    NULL,
 };
 
 bool launch_knows(const char *name)
@@ -109,30 +109,30 @@ struct choice {
 };
 
 static const struct choice choices[] = {
-	{"InstanceInitiatedShutdownBehavior", "stop|terminate"},
-	{"InstanceMarketOptions.MarketType", "spot|capacity-block"},
-	{"InstanceMarketOptions.SpotOptions.SpotInstanceType", "one-time|persistent"},
-	{"InstanceMarketOptions.SpotOptions.InstanceInterruptionBehavior", "terminate|stop|hibernate"},
-	{"MetadataOptions.HttpTokens", "optional|required"},
-	{"MetadataOptions.HttpEndpoint", "enabled|disabled"},
-	{"MetadataOptions.InstanceMetadataTags", "enabled|disabled"},
-	{"MetadataOptions.HttpPutResponseHopLimit", "#"},
-	{"NetworkInterface.N.InterfaceType", "interface|efa|efa-only"},
-	{"NetworkInterface.N.DeviceIndex", "#"},
-	{"NetworkInterface.N.NetworkCardIndex", "#"},
-	{"NetworkInterface.N.AssociatePublicIpAddress", "?"},
-	{"NetworkInterface.N.DeleteOnTermination", "?"},
-	{"BlockDeviceMapping.N.Ebs.VolumeType", "standard|io1|io2|gp2|gp3|sc1|st1"},
-	{"BlockDeviceMapping.N.Ebs.VolumeSize", "#"},
-	{"BlockDeviceMapping.N.Ebs.Iops", "#"},
-	{"BlockDeviceMapping.N.Ebs.Throughput", "#"},
-	{"BlockDeviceMapping.N.Ebs.Encrypted", "?"},
-	{"BlockDeviceMapping.N.Ebs.DeleteOnTermination", "?"},
-	{"CpuOptions.CoreCount", "#"},
-	{"CpuOptions.ThreadsPerCore", "#"},
-	{"Monitoring.Enabled", "?"},
-	{"EbsOptimized", "?"},
-	{"DisableApiTermination", "?"},
+    {"InstanceInitiatedShutdownBehavior", "stop|terminate"},
+    {"InstanceMarketOptions.MarketType", "spot|capacity-block"},
+    {"InstanceMarketOptions.SpotOptions.SpotInstanceType", "one-time|persistent"},
+    {"InstanceMarketOptions.SpotOptions.InstanceInterruptionBehavior", "terminate|stop|hibernate"},
+    {"MetadataOptions.HttpTokens", "optional|required"},
+    {"MetadataOptions.HttpEndpoint", "enabled|disabled"},
+    {"MetadataOptions.InstanceMetadataTags", "enabled|disabled"},
+    {"MetadataOptions.HttpPutResponseHopLimit", "#"},
+    {"NetworkInterface.N.InterfaceType", "interface|efa|efa-only"},
+    {"NetworkInterface.N.DeviceIndex", "#"},
+    {"NetworkInterface.N.NetworkCardIndex", "#"},
+    {"NetworkInterface.N.AssociatePublicIpAddress", "?"},
+    {"NetworkInterface.N.DeleteOnTermination", "?"},
+    {"BlockDeviceMapping.N.Ebs.VolumeType", "standard|io1|io2|gp2|gp3|sc1|st1"},
+    {"BlockDeviceMapping.N.Ebs.VolumeSize", "#"},
+    {"BlockDeviceMapping.N.Ebs.Iops", "#"},
+    {"BlockDeviceMapping.N.Ebs.Throughput", "#"},
+    {"BlockDeviceMapping.N.Ebs.Encrypted", "?"},
+    {"BlockDeviceMapping.N.Ebs.DeleteOnTermination", "?"},
+    {"CpuOptions.CoreCount", "#"},
+    {"CpuOptions.ThreadsPerCore", "#"},
+    {"Monitoring.Enabled", "?"},
+    {"EbsOptimized", "?"},
+    {"DisableApiTermination", "?"},
 };
 
 static bool among(const char *words, const char *val)
@@ -253,10 +253,11 @@ static int find_image(struct call *c, const struct params *p, struct launch *l)
 	if (!l->image)
 		return call_fail(c, 400, "InvalidAMIID.NotFound", "The image id '[%.100s]' does not exist", id);
 	if (!str_eq(l->image->arch, l->type->arch))
-		return call_fail(c, 400, "InvalidParameterValue",
-				 "The architecture '%s' of the specified instance type does not match the architecture '%s' of the "
-				 "specified AMI.",
-				 l->type->arch, l->image->arch);
+		return call_fail(
+		    c, 400, "InvalidParameterValue",
+		    "The architecture '%s' of the specified instance type does not match the architecture '%s' of the "
+		    "specified AMI.",
+		    l->type->arch, l->image->arch);
 	return 0;
 }
 
@@ -283,7 +284,8 @@ static int find_groups(struct call *c, const struct params *p, const char *prefi
 	struct strs names = {0};
 	int rc = -1;
 
-	if (params_list(p, prefix, out) < 0 || (str_eq(prefix, "SecurityGroupId") && params_list(p, "SecurityGroup", &names) < 0)) {
+	if (params_list(p, prefix, out) < 0 ||
+	    (str_eq(prefix, "SecurityGroupId") && params_list(p, "SecurityGroup", &names) < 0)) {
 		call_nomem(c);
 		goto out;
 	}
@@ -360,13 +362,16 @@ static int check_nics(struct call *c, const struct launch *l)
 		efa += str_prefix(l->nics[i].type, "efa");
 		for (size_t k = 0; k < i; k++) {
 			if (l->nics[i].card == l->nics[k].card && l->nics[i].device == l->nics[k].device)
-				return call_fail(c, 400, "InvalidParameterValue", "Each network interface requires a unique device index.");
+				return call_fail(c, 400, "InvalidParameterValue",
+						 "Each network interface requires a unique device index.");
 		}
 		if (!str_eq(l->nics[i].subnet->zone, l->nics[0].subnet->zone))
-			return call_fail(c, 400, "InvalidParameterCombination", "The interfaces lie in different availability zones");
+			return call_fail(c, 400, "InvalidParameterCombination",
+					 "The interfaces lie in different availability zones");
 	}
 	if (first != 1)
-		return call_fail(c, 400, "InvalidParameterCombination", "One network interface must have device index 0 on card 0");
+		return call_fail(c, 400, "InvalidParameterCombination",
+				 "One network interface must have device index 0 on card 0");
 	if (efa > l->type->max_efa)
 		return call_fail(c, 400, "AttachmentLimitExceeded", "%d EFA interfaces exceed the limit %d of %s", efa,
 				 l->type->max_efa, l->type->name);
@@ -379,8 +384,9 @@ static int read_network(struct call *c, const struct params *p, struct launch *l
 	struct nic *n;
 
 	if (params_has(p, "NetworkInterface") && (params_has(p, "SecurityGroupId") || params_has(p, "SecurityGroup")))
-		return call_fail(c, 400, "InvalidParameterCombination",
-				 "Network interfaces and an instance-level security groups may not be specified on the same request");
+		return call_fail(
+		    c, 400, "InvalidParameterCombination",
+		    "Network interfaces and an instance-level security groups may not be specified on the same request");
 	if (params_has(p, "NetworkInterface") && params_has(p, "SubnetId"))
 		return call_fail(c, 400, "InvalidParameterCombination",
 				 "Network interfaces and an instance-level subnet ID may not be specified on the same request");
@@ -435,8 +441,8 @@ static int read_rest(struct call *c, const struct params *p, struct launch *l)
 	l->ebs_optimized = is_true(p, "EbsOptimized");
 	l->cores = read_num(p, "CpuOptions.", "CoreCount");
 	l->threads_per_core = read_num(p, "CpuOptions.", "ThreadsPerCore");
-	if (copy_text(c, &l->user_data, params_get(p, "UserData")) < 0 || copy_text(c, &l->key_name, params_get(p, "KeyName")) < 0 ||
-	    copy_text(c, &l->profile, profile) < 0)
+	if (copy_text(c, &l->user_data, params_get(p, "UserData")) < 0 ||
+	    copy_text(c, &l->key_name, params_get(p, "KeyName")) < 0 || copy_text(c, &l->profile, profile) < 0)
 		return -1;
 	return copy_text(c, &l->client_token, params_get(&c->params, "ClientToken"));
 }
@@ -483,10 +489,11 @@ static int read_tags(struct call *c, const struct params *below, struct launch *
 		return -1;
 	for (size_t i = 0; l->imds_tags && i < l->tags.key.n; i++) {
 		if (strpbrk(l->tags.key.v[i], " /") || str_eq(l->tags.key.v[i], ".") || str_eq(l->tags.key.v[i], ".."))
-			return call_fail(c, 400, "InvalidParameterValue",
-					 "'%.127s' is not a valid tag key. Tag keys must not hold a blank or '/' while instance metadata "
-					 "tags are enabled.",
-					 l->tags.key.v[i]);
+			return call_fail(
+			    c, 400, "InvalidParameterValue",
+			    "'%.127s' is not a valid tag key. Tag keys must not hold a blank or '/' while instance metadata "
+			    "tags are enabled.",
+			    l->tags.key.v[i]);
 	}
 	return 0;
 }

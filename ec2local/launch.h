@@ -27,25 +27,25 @@ struct launch {
 	char reservation[24];
 	const struct type *type;
 	const struct image *image;
-	const struct subnet *subnet; /* of device 0 */
+	const struct subnet *subnet;	 /* of device 0 */
 	const struct template *template; /* only good while the call runs */
-	char *placement;             /* name or NULL */
-	char *user_data;             /* base64 or NULL */
+	char *placement;		 /* name or NULL */
+	char *user_data;		 /* base64 or NULL */
 	char *key_name;
-	char *profile;               /* name or ARN as given, or NULL */
+	char *profile; /* name or ARN as given, or NULL */
 	char *client_token;
 	bool spot;
-	bool stop_on_shutdown;       /* InstanceInitiatedShutdownBehavior=stop, EC2's default */
-	bool imds_optional;          /* HttpTokens=optional */
+	bool stop_on_shutdown; /* InstanceInitiatedShutdownBehavior=stop, EC2's default */
+	bool imds_optional;    /* HttpTokens=optional */
 	bool imds_tags;
 	bool monitoring;
 	bool ebs_optimized;
 	int cores, threads_per_core; /* 0 = the type's */
-	struct kvs tags;             /* of the instance */
+	struct kvs tags;	     /* of the instance */
 	struct kvs volume_tags;
 	struct nic *nics;
 	size_t n_nics, cap_nics;
-	size_t primary;              /* index of device 0 on card 0 */
+	size_t primary; /* index of device 0 on card 0 */
 };
 
 /* Names of launch data, NULL-terminated. */
@@ -56,7 +56,8 @@ bool launch_knows(const char *name);
 int launch_check_data(struct call *c, const struct params *data);
 /* Add to data each top-level parameter of `under` that it lacks. -1 on no memory. */
 int launch_merge(struct params *data, const struct params *under);
-/* The launch a RunInstances call asks for: its template below its own parameters, every reference resolved. NULL = error written. */
+/* The launch a RunInstances call asks for: its template below its own parameters, every reference resolved. NULL = error
+ * written. */
 struct launch *launch_resolve(struct call *c);
 /* A launch made of defaults, for the head's record. NULL on no memory or without a subnet. */
 struct launch *launch_plain(struct cloud *cloud, const char *type, const struct subnet *subnet, const char *profile);

@@ -37,7 +37,8 @@ static int parse_cidr(const char *text, uint32_t *base, int64_t *len, struct err
 		memcpy(ip, text, (size_t)(slash - text));
 	if (!slash || network_parse_ip(ip, base) < 0 || num_i64(slash + 1, PREFIX_MIN, PREFIX_MAX, len, NULL) < 0 ||
 	    *base & ((1u << (32 - *len)) - 1))
-		return err_set(e, "\"%s\" is not a network such as 10.77.0.0/16 (prefix %d to %d)", text, PREFIX_MIN, PREFIX_MAX);
+		return err_set(e, "\"%s\" is not a network such as 10.77.0.0/16 (prefix %d to %d)", text, PREFIX_MIN,
+			       PREFIX_MAX);
 	return 0;
 }
 
@@ -145,7 +146,8 @@ int network_add_subnet(struct network *n, const char *spec, struct err *e)
 		err_set(e, "\"%s\" is not subnet-ID:ZONE[:CIDR]", spec);
 		goto out;
 	}
-	s = (struct subnet){str_dup(part.v[0]), str_dup(part.v[1]), str_dup(part.n == 3 ? part.v[2] : n->cidr), NULL, {{0}, {0}}};
+	s = (struct subnet){
+	    str_dup(part.v[0]), str_dup(part.v[1]), str_dup(part.n == 3 ? part.v[2] : n->cidr), NULL, {{0}, {0}}};
 	if (!s.id || !s.zone || !s.cidr || mem_grow(&n->subnets, &n->cap_subnets, n->n_subnets + 1, sizeof(s)) < 0) {
 		err_nomem(e);
 		goto out;

@@ -1,5 +1,5 @@
-/* network.h - the one VPC: subnets with their addresses, security groups, zones. Addresses are given in order and again after use, as EC2
- * does: an address alone never names a machine.
+/* network.h - the one VPC: subnets with their addresses, security groups, zones. Addresses are given in order and again after
+ * use, as EC2 does: an address alone never names a machine.
  */
 #ifndef EC2LOCAL_NETWORK_H
 #define EC2LOCAL_NETWORK_H

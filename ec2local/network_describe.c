@@ -9,8 +9,8 @@
 #include <string.h>
 
 static const char *const paged[] = {"MaxResults", "NextToken", "Filter.N.Name", "Filter.N.Value.N", "SubnetId.N", NULL};
-static const char *const group_params[] = {"MaxResults", "NextToken", "Filter.N.Name", "Filter.N.Value.N",
-					   "GroupId.N",	 "GroupName.N", NULL};
+static const char *const group_params[] = {"MaxResults",  "NextToken", "Filter.N.Name", "Filter.N.Value.N", "GroupId.N",
+					   "GroupName.N", NULL};
 static const char *const vpc_params[] = {"MaxResults", "NextToken", "Filter.N.Name", "Filter.N.Value.N", "VpcId.N", NULL};
 static const char *const zone_params[] = {"ZoneName.N", "AllAvailabilityZones", NULL};
 static const char *const region_params[] = {"AllRegions", NULL};
@@ -59,7 +59,8 @@ static int check_subnets(struct call *c, const struct strs *ids)
 {
 	for (size_t i = 0; i < ids->n; i++) {
 		if (!network_subnet(&c->cloud->network, ids->v[i]))
-			return call_fail(c, 400, "InvalidSubnetID.NotFound", "The subnet ID '%.100s' does not exist", ids->v[i]);
+			return call_fail(c, 400, "InvalidSubnetID.NotFound", "The subnet ID '%.100s' does not exist",
+					 ids->v[i]);
 	}
 	return 0;
 }
@@ -152,7 +153,8 @@ static int check_groups(struct call *c, const struct strs *ids, const struct str
 {
 	for (size_t i = 0; i < ids->n; i++) {
 		if (!network_group(&c->cloud->network, ids->v[i]))
-			return call_fail(c, 400, "InvalidGroup.NotFound", "The security group '%.100s' does not exist", ids->v[i]);
+			return call_fail(c, 400, "InvalidGroup.NotFound", "The security group '%.100s' does not exist",
+					 ids->v[i]);
 	}
 	for (size_t i = 0; i < names->n; i++) {
 		if (!network_group_named(&c->cloud->network, names->v[i]))
@@ -202,10 +204,10 @@ static bool vpc_matches(const struct filters *f, const struct network *n)
 
 		if (str_prefix(name, "tag"))
 			return false; /* it has none */
-		if (!filter_has(&f->v[i], str_eq(name, "vpc-id")      ? n->vpc_id
+		if (!filter_has(&f->v[i], str_eq(name, "vpc-id")				    ? n->vpc_id
 					  : str_eq(name, "is-default") || str_eq(name, "isDefault") ? "true"
-					  : str_eq(name, "state")     ? "available"
-								      : n->cidr))
+					  : str_eq(name, "state")				    ? "available"
+												    : n->cidr))
 			return false;
 	}
 	return true;
@@ -294,10 +296,10 @@ static int describe_regions(struct call *c)
 }
 
 const struct action network_actions[] = {
-	{"DescribeSubnets", describe_subnets, paged, false, NULL},
-	{"DescribeSecurityGroups", describe_groups, group_params, false, NULL},
-	{"DescribeVpcs", describe_vpcs, vpc_params, false, NULL},
-	{"DescribeAvailabilityZones", describe_zones, zone_params, false, NULL},
-	{"DescribeRegions", describe_regions, region_params, false, NULL},
-	{NULL, NULL, NULL, false, NULL},
+    {"DescribeSubnets", describe_subnets, paged, false, NULL},
+    {"DescribeSecurityGroups", describe_groups, group_params, false, NULL},
+    {"DescribeVpcs", describe_vpcs, vpc_params, false, NULL},
+    {"DescribeAvailabilityZones", describe_zones, zone_params, false, NULL},
+    {"DescribeRegions", describe_regions, region_params, false, NULL},
+    {NULL, NULL, NULL, false, NULL},
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* page.c - pages and filters. A token is the sequence number of the last item shown, so it stays true while items come and go. */
+/* page.c - pages and filters. A token is the sequence number of the last item shown, so it stays true while items come and go.
+ */
 #include "ec2local/page.h"
 #include "ec2local/call.h"
 #include "ec2local/policy.h"

@@ -13,14 +13,15 @@ struct call;
 
 /* A page of a list whose members carry a growing sequence number. */
 struct page {
-	int64_t max;    /* most items in this answer */
+	int64_t max;	/* most items in this answer */
 	uint64_t after; /* begin behind this number; 0 = at the start */
-	uint64_t last;  /* number of the last item shown */
+	uint64_t last;	/* number of the last item shown */
 	int64_t shown;
 	bool more;
 };
 
-/* Read MaxResults (min..max) and NextToken. With ids in the call, MaxResults is refused: `ids` names that parameter, or NULL. */
+/* Read MaxResults (min..max) and NextToken. With ids in the call, MaxResults is refused: `ids` names that parameter, or NULL.
+ */
 int page_read(struct call *c, struct page *p, int64_t min, int64_t max, const char *ids);
 /* Room for one more? Counts it and remembers its number; false = the page is full and there is more. */
 bool page_take(struct page *p, uint64_t seq);
@@ -28,9 +29,9 @@ bool page_take(struct page *p, uint64_t seq);
 void page_end(const struct page *p, struct buf *out);
 
 struct filter {
-	const char *name;         /* "tag:KEY", "instance-state-name", ...; borrowed from the call */
-	struct strs values;       /* sorted when none of them is a pattern */
-	bool pattern;             /* some value has * or ? */
+	const char *name;   /* "tag:KEY", "instance-state-name", ...; borrowed from the call */
+	struct strs values; /* sorted when none of them is a pattern */
+	bool pattern;	    /* some value has * or ? */
 };
 
 /* Zero-initialised = none, which matches everything. */

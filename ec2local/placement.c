@@ -64,7 +64,8 @@ static int check_new(struct call *c, const char *name, const char *strategy)
 	if (!*name || strlen(name) > 255)
 		return call_bad_value(c, "groupName", name);
 	if (placements_find(&c->cloud->placements, name))
-		return call_fail(c, 400, "InvalidPlacementGroup.Duplicate", "The placement group '%.255s' already exists", name);
+		return call_fail(c, 400, "InvalidPlacementGroup.Duplicate", "The placement group '%.255s' already exists",
+				 name);
 	return 0;
 }
 
@@ -95,8 +96,8 @@ static int create(struct call *c)
 
 	strategy = strategy ? strategy : "cluster";
 	if (!name || call_tags(c, &c->params, "placement-group", &tags) < 0 ||
-	    call_allowed_on(c, "placement-group", name, NULL, &tags) < 0 || call_may_tag(c, "placement-group", name, &tags) < 0 ||
-	    check_new(c, name, strategy) < 0 || call_dry_run(c) < 0)
+	    call_allowed_on(c, "placement-group", name, NULL, &tags) < 0 ||
+	    call_may_tag(c, "placement-group", name, &tags) < 0 || check_new(c, name, strategy) < 0 || call_dry_run(c) < 0)
 		goto out;
 	p = make(&c->cloud->placements, name, strategy, &tags);
 	if (!p) {
@@ -118,9 +119,9 @@ static bool matches(const struct filters *f, const struct placement *p)
 		const char *name = f->v[i].name;
 
 		if (!decided)
-			yes = filter_has(&f->v[i], str_eq(name, "group-name")  ? p->name
+			yes = filter_has(&f->v[i], str_eq(name, "group-name") ? p->name
 						   : str_eq(name, "strategy") ? p->strategy
-									       : "available");
+									      : "available");
 		if (!yes)
 			return false;
 	}
@@ -175,8 +176,8 @@ static int delete_one(struct call *c)
 	if (call_allowed_on(c, "placement-group", name, &p->tags, NULL) < 0 || call_dry_run(c) < 0)
 		return -1;
 	if (p->in_use)
-		return call_fail(c, 400, "InvalidPlacementGroup.InUse", "The placement group '%.255s' is in use and may not be deleted.",
-				 name);
+		return call_fail(c, 400, "InvalidPlacementGroup.InUse",
+				 "The placement group '%.255s' is in use and may not be deleted.", name);
 	while (l->v[i] != p)
 		i++;
 	memmove(&l->v[i], &l->v[i + 1], (l->n - i - 1) * sizeof(struct placement *));
@@ -187,8 +188,8 @@ static int delete_one(struct call *c)
 }
 
 const struct action placement_actions[] = {
-	{"CreatePlacementGroup", create, create_params, true, NULL},
-	{"DescribePlacementGroups", describe, describe_params, false, NULL},
-	{"DeletePlacementGroup", delete_one, delete_params, true, NULL},
-	{NULL, NULL, NULL, false, NULL},
+    {"CreatePlacementGroup", create, create_params, true, NULL},
+    {"DescribePlacementGroups", describe, describe_params, false, NULL},
+    {"DeletePlacementGroup", delete_one, delete_params, true, NULL},
+    {NULL, NULL, NULL, false, NULL},
 };

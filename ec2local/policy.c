@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* policy.c - IAM statements over EC2 requests. The JSON document itself is kept and walked: policies are small and asked rarely. */
+/* policy.c - IAM statements over EC2 requests. The JSON document itself is kept and walked: policies are small and asked
+ * rarely. */
 #include "ec2local/policy.h"
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
@@ -196,9 +197,18 @@ static int check_strings(struct json_object *v, const char *where, struct err *e
 static int check_condition(struct json_object *v, struct err *e)
 {
 	static const char *const known[] = {
-		"StringEquals", "StringNotEquals", "StringLike", "StringEqualsIfExists", "StringLikeIfExists",
-		"StringEqualsIgnoreCase", "ArnLike", "ArnEquals", "Bool", "Null",
-		"ForAllValues:StringEquals", "ForAllValues:StringLike",
+	    "StringEquals",
+	    "StringNotEquals",
+	    "StringLike",
+	    "StringEqualsIfExists",
+	    "StringLikeIfExists",
+	    "StringEqualsIgnoreCase",
+	    "ArnLike",
+	    "ArnEquals",
+	    "Bool",
+	    "Null",
+	    "ForAllValues:StringEquals",
+	    "ForAllValues:StringLike",
 	};
 
 	if (!json_object_is_type(v, json_type_object))

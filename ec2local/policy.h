@@ -1,5 +1,5 @@
-/* policy.h - an IAM policy document: parsed once, asked per request. Only what EC2 policies of our kind use; a word it does not know is
- * refused at load, so that a policy never seems stricter or wider here than it is at AWS.
+/* policy.h - an IAM policy document: parsed once, asked per request. Only what EC2 policies of our kind use; a word it does not
+ * know is refused at load, so that a policy never seems stricter or wider here than it is at AWS.
  */
 #ifndef EC2LOCAL_POLICY_H
 #define EC2LOCAL_POLICY_H
@@ -14,9 +14,9 @@ struct policy;
 
 /* One resource an action touches. */
 struct policy_question {
-	const char *action;          /* "ec2:RunInstances" */
-	const char *arn;             /* "*" when the action has no resource */
-	const struct kvs *tags;      /* of the resource: ec2:ResourceTag/K, aws:ResourceTag/K; may be NULL */
+	const char *action;	     /* "ec2:RunInstances" */
+	const char *arn;	     /* "*" when the action has no resource */
+	const struct kvs *tags;	     /* of the resource: ec2:ResourceTag/K, aws:ResourceTag/K; may be NULL */
 	const struct kvs *requested; /* tags in the request: aws:RequestTag/K, aws:TagKeys; may be NULL */
 	const struct kvs *context;   /* other condition keys ("ec2:CreateAction", "ec2:Region", ...); may be NULL */
 };

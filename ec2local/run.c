@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* run.c - RunInstances: policy, client token, quota, capacity, addresses, then as many instances as there are, at least MinCount. */
+/* run.c - RunInstances: policy, client token, quota, capacity, addresses, then as many instances as there are, at least
+ * MinCount. */
 #include "ec2local/cloud.h"
 #include "ec2local/describe.h"
 #include "ec2local/launch.h"
@@ -67,7 +68,8 @@ static int network_allowed(struct call *c, const struct launch *l)
 	for (size_t i = 0; i < l->n_nics; i++) {
 		const struct nic *n = &l->nics[i];
 
-		if (ask(c, "subnet", n->subnet->id, &n->subnet->tags, NULL) < 0 || ask(c, "network-interface", "*", NULL, NULL) < 0)
+		if (ask(c, "subnet", n->subnet->id, &n->subnet->tags, NULL) < 0 ||
+		    ask(c, "network-interface", "*", NULL, NULL) < 0)
 			return -1;
 		for (size_t k = 0; k < n->groups.n; k++) {
 			const struct group *g = network_group(&c->cloud->network, n->groups.v[k]);
@@ -106,7 +108,8 @@ static int check_token(struct call *c, const char *token)
 		return call_fail(c, 400, "InvalidParameterValue", "The client token is longer than 64 characters");
 	for (const char *p = token; *p; p++) {
 		if (*p < 33 || *p > 126)
-			return call_fail(c, 400, "InvalidParameterValue", "The client token holds a character that is not ASCII");
+			return call_fail(c, 400, "InvalidParameterValue",
+					 "The client token holds a character that is not ASCII");
 	}
 	return 0;
 }
@@ -138,9 +141,10 @@ static int take_token(struct call *c, const struct launch *l, struct run_token *
 	if (t) {
 		free(key);
 		*out = t;
-		return strcmp(t->hash, hash) ? call_fail(c, 400, "IdempotentParameterMismatch",
-							 "The client token '%.64s' was used before with other parameters", token)
-					     : 0;
+		return strcmp(t->hash, hash)
+			   ? call_fail(c, 400, "IdempotentParameterMismatch",
+				       "The client token '%.64s' was used before with other parameters", token)
+			   : 0;
 	}
 	t = calloc(1, sizeof(*t));
 	if (!t || index_put(&c->cloud->instances.by_token, key, t) < 0) {
@@ -166,8 +170,8 @@ static int no_capacity(struct call *c, const struct launch *l, const struct capa
 	const char *code = cap->code ? cap->code : "InsufficientInstanceCapacity";
 
 	return call_fail(c, str_prefix(code, "Insufficient") ? 500 : 400, code,
-			 "We currently do not have sufficient %s capacity in the Availability Zone you requested (%s).", l->type->name,
-			 l->subnet->zone);
+			 "We currently do not have sufficient %s capacity in the Availability Zone you requested (%s).",
+			 l->type->name, l->subnet->zone);
 }
 
 /* The largest number from min to max that quota and capacity give; 0 = error written. */
@@ -204,7 +208,8 @@ static int64_t how_many(struct call *c, const struct launch *l, int64_t min, int
 	return n;
 }
 
-/* Interfaces that share one pool can find it empty earlier than how_many thought: those made so far stand only if they are enough. */
+/* Interfaces that share one pool can find it empty earlier than how_many thought: those made so far stand only if they are
+ * enough. */
 static int make(struct call *c, struct launch *l, int64_t min, int64_t n, struct strs *ids)
 {
 	struct capacity *cap = faults_capacity(&c->cloud->faults, l->type->name, l->subnet->zone);
@@ -314,6 +319,6 @@ static int run(struct call *c)
 }
 
 const struct action run_actions[] = {
-	{"RunInstances", run, params, true, ""},
-	{NULL, NULL, NULL, false, NULL},
+    {"RunInstances", run, params, true, ""},
+    {NULL, NULL, NULL, false, NULL},
 };

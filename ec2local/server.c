@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* server.c - libmicrohttpd under one poll. A request is read whole, answered by its listener's function at once, and sent at once or, when
- * a delay was asked for, later: its connection sleeps meanwhile and nobody else waits. Also reaps machines.
+/* server.c - libmicrohttpd under one poll. A request is read whole, answered by its listener's function at once, and sent at
+ * once or, when a delay was asked for, later: its connection sleeps meanwhile and nobody else waits. Also reaps machines.
  */
 #include "ec2local/server.h"
 #include "ec2local/cloud.h"

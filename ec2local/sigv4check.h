@@ -1,5 +1,5 @@
-/* sigv4check.h - does a received request carry a valid AWS Signature Version 4? Written apart from the signer of our programs, from the
- * rules alone, so that a mistake there is not repeated here.
+/* sigv4check.h - does a received request carry a valid AWS Signature Version 4? Written apart from the signer of our programs,
+ * from the rules alone, so that a mistake there is not repeated here.
  */
 #ifndef EC2LOCAL_SIGV4CHECK_H
 #define EC2LOCAL_SIGV4CHECK_H
@@ -14,18 +14,18 @@
 
 enum sigv4_verdict {
 	SIGV4_OK,
-	SIGV4_UNSIGNED,    /* no Authorization header */
+	SIGV4_UNSIGNED,	   /* no Authorization header */
 	SIGV4_MALFORMED,   /* text in `why` */
 	SIGV4_UNKNOWN_KEY, /* secret_of gave NULL */
-	SIGV4_EXPIRED,     /* time outside the window */
-	SIGV4_MISMATCH     /* signature, scope or signed headers wrong; text in `why` */
+	SIGV4_EXPIRED,	   /* time outside the window */
+	SIGV4_MISMATCH	   /* signature, scope or signed headers wrong; text in `why` */
 };
 
 struct sigv4_request {
 	const char *method;
-	const char *path;           /* as received */
-	const char *query;          /* as received, without '?'; "" if none */
-	const struct kvs *headers;  /* as received, any case */
+	const char *path;	   /* as received */
+	const char *query;	   /* as received, without '?'; "" if none */
+	const struct kvs *headers; /* as received, any case */
 	const void *body;
 	size_t body_n;
 };

@@ -249,8 +249,8 @@ static int describe(struct call *c)
 }
 
 const struct action tags_actions[] = {
-	{"CreateTags", create, change_params, true, NULL},
-	{"DeleteTags", delete_some, change_params, true, NULL},
-	{"DescribeTags", describe, describe_params, false, NULL},
-	{NULL, NULL, NULL, false, NULL},
+    {"CreateTags", create, change_params, true, NULL},
+    {"DeleteTags", delete_some, change_params, true, NULL},
+    {"DescribeTags", describe, describe_params, false, NULL},
+    {NULL, NULL, NULL, false, NULL},
 };

@@ -31,11 +31,16 @@ static const char *const create_params[] = {"ClientToken",
 					    NULL};
 static const char *const version_params[] = {"ClientToken",   "LaunchTemplateId",   "LaunchTemplateName",
 					     "SourceVersion", "VersionDescription", NULL};
-static const char *const describe_params[] = {"LaunchTemplateId.N", "LaunchTemplateName.N", "Filter.N.Name",
-					      "Filter.N.Value.N",   "MaxResults",	    "NextToken", NULL};
-static const char *const describe_version_params[] = {"LaunchTemplateId", "LaunchTemplateName", "LaunchTemplateVersion.N",
-						      "MinVersion",	  "MaxVersion",		"MaxResults",
-						      "NextToken",	  NULL};
+static const char *const describe_params[] = {
+    "LaunchTemplateId.N", "LaunchTemplateName.N", "Filter.N.Name", "Filter.N.Value.N", "MaxResults", "NextToken", NULL};
+static const char *const describe_version_params[] = {"LaunchTemplateId",
+						      "LaunchTemplateName",
+						      "LaunchTemplateVersion.N",
+						      "MinVersion",
+						      "MaxVersion",
+						      "MaxResults",
+						      "NextToken",
+						      NULL};
 static const char *const delete_params[] = {"LaunchTemplateId", "LaunchTemplateName", NULL};
 
 static void template_destroy(struct template *t)
@@ -140,7 +145,8 @@ static int check_name(struct call *c, const char *name)
 	}
 	if (n < 3 || n > 128)
 		return call_fail(c, 400, "InvalidLaunchTemplateName.MalformedException",
-				 "A launch template name has 3 to 128 characters of a-z A-Z 0-9 ( ) . / _ -, not '%.200s'", name);
+				 "A launch template name has 3 to 128 characters of a-z A-Z 0-9 ( ) . / _ -, not '%.200s'",
+				 name);
 	if (index_get(&c->cloud->templates.by_name, name))
 		return call_fail(c, 400, "InvalidLaunchTemplateName.AlreadyExistsException",
 				 "Launch template name already in use: %.128s", name);
@@ -190,7 +196,8 @@ static struct template *make(struct call *c, const char *name, struct kvs *tags)
 	cloud_new_id(t->id, "lt-");
 	if (add_version(c, t, NULL) < 0)
 		goto error;
-	if (!t->name || mem_grow(&l->v, &l->cap, l->n + 1, sizeof(struct template *)) < 0 || index_put(&l->by_id, t->id, t) < 0) {
+	if (!t->name || mem_grow(&l->v, &l->cap, l->n + 1, sizeof(struct template *)) < 0 ||
+	    index_put(&l->by_id, t->id, t) < 0) {
 		call_nomem(c);
 		goto error;
 	}
@@ -364,8 +371,9 @@ static int describe(struct call *c)
 	int rc = -1;
 
 	if (page_read(c, &page, 1, 200, NULL) < 0 || filters_read(c, &f, known) < 0 ||
-	    params_list(&c->params, "LaunchTemplateId", &ids) < 0 || params_list(&c->params, "LaunchTemplateName", &names) < 0 ||
-	    check_known(c, &ids, &names) < 0 || call_dry_run(c) < 0)
+	    params_list(&c->params, "LaunchTemplateId", &ids) < 0 ||
+	    params_list(&c->params, "LaunchTemplateName", &names) < 0 || check_known(c, &ids, &names) < 0 ||
+	    call_dry_run(c) < 0)
 		goto out;
 	xml_open(&c->out, "launchTemplates");
 	for (size_t i = 0; i < l->n; i++) {
@@ -453,10 +461,10 @@ static int delete_one(struct call *c)
 }
 
 const struct action templates_actions[] = {
-	{"CreateLaunchTemplate", create, create_params, true, "LaunchTemplateData."},
-	{"CreateLaunchTemplateVersion", create_version, version_params, true, "LaunchTemplateData."},
-	{"DescribeLaunchTemplates", describe, describe_params, false, NULL},
-	{"DescribeLaunchTemplateVersions", describe_versions, describe_version_params, false, NULL},
-	{"DeleteLaunchTemplate", delete_one, delete_params, true, NULL},
-	{NULL, NULL, NULL, false, NULL},
+    {"CreateLaunchTemplate", create, create_params, true, "LaunchTemplateData."},
+    {"CreateLaunchTemplateVersion", create_version, version_params, true, "LaunchTemplateData."},
+    {"DescribeLaunchTemplates", describe, describe_params, false, NULL},
+    {"DescribeLaunchTemplateVersions", describe_versions, describe_version_params, false, NULL},
+    {"DeleteLaunchTemplate", delete_one, delete_params, true, NULL},
+    {NULL, NULL, NULL, false, NULL},
 };

@@ -16,7 +16,8 @@ struct template_version {
 	struct params data; /* without the prefix "LaunchTemplateData." */
 };
 
-struct template {
+struct template
+{
 	uint64_t seq;
 	char id[24];
 	char *name;
@@ -41,10 +42,10 @@ struct templates {
 
 void templates_free(struct templates *t);
 struct template *templates_find(const struct templates *t, const char *id);
-/* The version a call names by LaunchTemplateId or LaunchTemplateName and Version under `prefix` ("LaunchTemplate."); NULL = error written. */
+/* The version a call names by LaunchTemplateId or LaunchTemplateName and Version under `prefix` ("LaunchTemplate."); NULL =
+ * error written. */
 const struct template_version *templates_resolve(struct call *c, const char *prefix, const struct template **which);
 
 extern const struct action templates_actions[];
-
 
 #endif

@@ -116,6 +116,6 @@ out:
 }
 
 const struct action end_actions[] = {
-	{"TerminateInstances", terminate, params, true, NULL},
-	{NULL, NULL, NULL, false, NULL},
+    {"TerminateInstances", terminate, params, true, NULL},
+    {NULL, NULL, NULL, false, NULL},
 };

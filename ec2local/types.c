@@ -12,7 +12,8 @@
 
 #define TYPES_BYTES_MAX (64 * 1024 * 1024) /* all of AWS's types are 5 MB */
 
-static const char *const describe_params[] = {"InstanceType.N", "Filter.N.Name", "Filter.N.Value.N", "MaxResults", "NextToken", NULL};
+static const char *const describe_params[] = {"InstanceType.N", "Filter.N.Name", "Filter.N.Value.N",
+					      "MaxResults",	"NextToken",	 NULL};
 
 static struct json_object *dig(struct json_object *o, const char *a, const char *b)
 {
@@ -157,6 +158,6 @@ out:
 }
 
 const struct action types_actions[] = {
-	{"DescribeInstanceTypes", describe, describe_params, false, NULL},
-	{NULL, NULL, NULL, false, NULL},
+    {"DescribeInstanceTypes", describe, describe_params, false, NULL},
+    {NULL, NULL, NULL, false, NULL},
 };

@@ -12,11 +12,11 @@ struct err;
 struct json_object;
 
 struct type {
-	const char *name;         /* borrowed from facts */
-	const char *arch;         /* the last SupportedArchitectures, the 64 bit one */
+	const char *name; /* borrowed from facts */
+	const char *arch; /* the last SupportedArchitectures, the 64 bit one */
 	int vcpus;
 	bool cluster_placement;
-	int max_efa;              /* 0 = no EFA */
+	int max_efa;		   /* 0 = no EFA */
 	struct json_object *facts; /* borrowed from doc */
 };
 

@@ -20,9 +20,9 @@ static void values_are_decoded(void **state)
 	static const struct {
 		const char *body, *key, *val;
 	} table[] = {
-		{"a=b", "a", "b"},	     {"a=b+c%20d", "a", "b c d"}, {"a=%C3%A4%2b", "a", "\303\244+"}, {"a", "a", ""},
-		{"a=", "a", ""},	     {"a=b=c", "a", "b=c"},	  {"%61.1=x", "a.1", "x"},	     {"b=1&a=2&&c=3", "a", "2"},
-		{"a=%26%3D", "a", "&="},
+	    {"a=b", "a", "b"},	     {"a=b+c%20d", "a", "b c d"}, {"a=%C3%A4%2b", "a", "\303\244+"}, {"a", "a", ""},
+	    {"a=", "a", ""},	     {"a=b=c", "a", "b=c"},	  {"%61.1=x", "a.1", "x"},	     {"b=1&a=2&&c=3", "a", "2"},
+	    {"a=%26%3D", "a", "&="},
 	};
 
 	(void)state;
@@ -58,7 +58,9 @@ static void lists_keep_their_order(void **state)
 	struct kvs kv = {0};
 
 	(void)state;
-	parse(&p, "X.10=j&X.1=a&X.2=b&X.3=c&X.4=d&X.5=e&X.6=f&X.7=g&X.8=h&X.9=i&T.1.Key=k&T.1.Value=v&T.2.Key=only&D.Y.1=in&DY=out");
+	parse(
+	    &p,
+	    "X.10=j&X.1=a&X.2=b&X.3=c&X.4=d&X.5=e&X.6=f&X.7=g&X.8=h&X.9=i&T.1.Key=k&T.1.Value=v&T.2.Key=only&D.Y.1=in&DY=out");
 	assert_int_equal(params_list(&p, "X", &l), 0);
 	assert_int_equal(l.n, 10);
 	assert_string_equal(l.v[9], "j");
@@ -82,10 +84,10 @@ static void names_fit_patterns(void **state)
 		const char *pattern, *name;
 		bool fits;
 	} table[] = {
-		{"A.N.B", "A.1.B", true},   {"A.N.B", "A.12.B", true}, {"A.N.B", "A.0.B", false}, {"A.N.B", "A.01.B", false},
-		{"A.N.B", "A.x.B", false},  {"A.N.B", "A.1", false},   {"A.N", "A.1.B", false},	  {"A", "A", true},
-		{"A", "AB", false},	    {"AB", "A", false},	       {"A.*", "A.1.B", true},	  {"A.*", "B.1", false},
-		{"A.N", "A.1234567", false}, {"A.N", "A.", false},
+	    {"A.N.B", "A.1.B", true},	 {"A.N.B", "A.12.B", true}, {"A.N.B", "A.0.B", false}, {"A.N.B", "A.01.B", false},
+	    {"A.N.B", "A.x.B", false},	 {"A.N.B", "A.1", false},   {"A.N", "A.1.B", false},   {"A", "A", true},
+	    {"A", "AB", false},		 {"AB", "A", false},	    {"A.*", "A.1.B", true},    {"A.*", "B.1", false},
+	    {"A.N", "A.1234567", false}, {"A.N", "A.", false},
 	};
 
 	(void)state;
@@ -98,8 +100,8 @@ static void gaps_are_found(void **state)
 	static const struct {
 		const char *body, *gap;
 	} table[] = {
-		{"A.1=x&A.2=y", NULL},	     {"A.2=y", "A.2"},	      {"A.1=x&A.3=y", "A.3"}, {"A.1.B.1=x&A.1.B.3=x", "A.1.B.3"},
-		{"A.1.B=x&A.2.C=y", NULL},
+	    {"A.1=x&A.2=y", NULL},     {"A.2=y", "A.2"}, {"A.1=x&A.3=y", "A.3"}, {"A.1.B.1=x&A.1.B.3=x", "A.1.B.3"},
+	    {"A.1.B=x&A.2.C=y", NULL},
 	};
 
 	(void)state;
@@ -127,11 +129,12 @@ static void params_come_back_as_xml(void **state)
 		  "&NetworkInterface.1.DeviceIndex=0&NetworkInterface.2.DeviceIndex=1&SecurityGroupId.1=s"
 		  "&TagSpecification.1.Tag.1.Key=k&Placement.GroupName=p");
 	xml_params(&b, &p);
-	assert_string_equal(buf_text(&b),
-			    "<imageId>a&amp;&lt;</imageId><networkInterfaceSet><item><deviceIndex>0</deviceIndex><groupSet><item>g1</item>"
-			    "<item>g2</item></groupSet></item><item><deviceIndex>1</deviceIndex></item></networkInterfaceSet>"
-			    "<placement><groupName>p</groupName></placement><securityGroupIdSet><item>s</item></securityGroupIdSet>"
-			    "<tagSpecificationSet><item><tagSet><item><key>k</key></item></tagSet></item></tagSpecificationSet>");
+	assert_string_equal(
+	    buf_text(&b),
+	    "<imageId>a&amp;&lt;</imageId><networkInterfaceSet><item><deviceIndex>0</deviceIndex><groupSet><item>g1</item>"
+	    "<item>g2</item></groupSet></item><item><deviceIndex>1</deviceIndex></item></networkInterfaceSet>"
+	    "<placement><groupName>p</groupName></placement><securityGroupIdSet><item>s</item></securityGroupIdSet>"
+	    "<tagSpecificationSet><item><tagSet><item><key>k</key></item></tagSet></item></tagSpecificationSet>");
 	buf_free(&b);
 	params_clear(&p);
 }
@@ -169,10 +172,10 @@ static void index_holds_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(values_are_decoded),	 cmocka_unit_test(bad_bodies_are_refused),
-		cmocka_unit_test(lists_keep_their_order), cmocka_unit_test(names_fit_patterns),
-		cmocka_unit_test(gaps_are_found),	 cmocka_unit_test(params_come_back_as_xml),
-		cmocka_unit_test(index_holds_many),
+	    cmocka_unit_test(values_are_decoded),     cmocka_unit_test(bad_bodies_are_refused),
+	    cmocka_unit_test(lists_keep_their_order), cmocka_unit_test(names_fit_patterns),
+	    cmocka_unit_test(gaps_are_found),	      cmocka_unit_test(params_come_back_as_xml),
+	    cmocka_unit_test(index_holds_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

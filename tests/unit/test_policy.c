@@ -14,29 +14,39 @@ static const struct {
 	const char *action, *arn, *tag_owner, *requested_a;
 	bool allowed;
 } table[] = {
-	{"exact", ALLOW("\"ec2:RunInstances\"", ""), "ec2:RunInstances", "arn:x", NULL, NULL, true},
-	{"case of actions", ALLOW("[\"ec2:x\", \"EC2:runinstances\"]", ""), "ec2:RunInstances", "arn:x", NULL, NULL, true},
-	{"pattern", ALLOW("\"ec2:Describe*\"", ""), "ec2:DescribeVpcs", "*", NULL, NULL, true},
-	{"other action", ALLOW("\"ec2:Describe*\"", ""), "ec2:RunInstances", "*", NULL, NULL, false},
-	{"resource", S("{\"Effect\": \"Allow\", \"Action\": \"*\", \"Resource\": [\"arn:a/*\", \"arn:b/?\"]}"), "ec2:X", "arn:b/1", NULL, NULL, true},
-	{"other resource", S("{\"Effect\": \"Allow\", \"Action\": \"*\", \"Resource\": \"arn:a/*\"}"), "ec2:X", "arn:b/1", NULL, NULL, false},
-	{"deny wins", S("{\"Effect\": \"Allow\", \"Action\": \"*\", \"Resource\": \"*\"}, {\"Effect\": \"Deny\", \"Action\": \"ec2:X\", \"Resource\": \"*\"}"),
-	 "ec2:X", "*", NULL, NULL, false},
-	{"not action", S("{\"Effect\": \"Allow\", \"NotAction\": \"ec2:X\", \"Resource\": \"*\"}"), "ec2:X", "*", NULL, NULL, false},
-	{"tag", ALLOW("\"*\"", IF("StringEquals", "ec2:ResourceTag/owner", "\"me\"")), "ec2:X", "*", "me", NULL, true},
-	{"tag, other name of the key", ALLOW("\"*\"", IF("StringEquals", "aws:ResourceTag/owner", "[\"you\", \"me\"]")), "ec2:X", "*", "me", NULL, true},
-	{"tag of another", ALLOW("\"*\"", IF("StringEquals", "ec2:ResourceTag/owner", "\"me\"")), "ec2:X", "*", "you", NULL, false},
-	{"no tag", ALLOW("\"*\"", IF("StringEquals", "ec2:ResourceTag/owner", "\"me\"")), "ec2:X", "*", NULL, NULL, false},
-	{"no tag, if exists", ALLOW("\"*\"", IF("StringEqualsIfExists", "ec2:ResourceTag/owner", "\"me\"")), "ec2:X", "*", NULL, NULL, true},
-	{"no tag, not equals", ALLOW("\"*\"", IF("StringNotEquals", "ec2:ResourceTag/owner", "\"me\"")), "ec2:X", "*", NULL, NULL, true},
-	{"tag like", ALLOW("\"*\"", IF("StringLike", "ec2:ResourceTag/owner", "\"m*\"")), "ec2:X", "*", "me", NULL, true},
-	{"equals knows no pattern", ALLOW("\"*\"", IF("StringEquals", "ec2:ResourceTag/owner", "\"m*\"")), "ec2:X", "*", "me", NULL, false},
-	{"absent tag", ALLOW("\"*\"", IF("Null", "ec2:ResourceTag/owner", "\"false\"")), "ec2:X", "*", NULL, NULL, false},
-	{"requested tag", ALLOW("\"*\"", IF("StringEquals", "aws:RequestTag/a", "\"1\"")), "ec2:X", "*", NULL, "1", true},
-	{"requested keys", ALLOW("\"*\"", IF("ForAllValues:StringEquals", "aws:TagKeys", "[\"b\"]")), "ec2:X", "*", NULL, "1", false},
-	{"two conditions, one holds",
-	 ALLOW("\"*\"", ", \"Condition\": {\"StringEquals\": {\"ec2:ResourceTag/owner\": \"me\", \"aws:RequestTag/a\": \"2\"}}"), "ec2:X",
-	 "*", "me", "1", false},
+    {"exact", ALLOW("\"ec2:RunInstances\"", ""), "ec2:RunInstances", "arn:x", NULL, NULL, true},
+    {"case of actions", ALLOW("[\"ec2:x\", \"EC2:runinstances\"]", ""), "ec2:RunInstances", "arn:x", NULL, NULL, true},
+    {"pattern", ALLOW("\"ec2:Describe*\"", ""), "ec2:DescribeVpcs", "*", NULL, NULL, true},
+    {"other action", ALLOW("\"ec2:Describe*\"", ""), "ec2:RunInstances", "*", NULL, NULL, false},
+    {"resource", S("{\"Effect\": \"Allow\", \"Action\": \"*\", \"Resource\": [\"arn:a/*\", \"arn:b/?\"]}"), "ec2:X", "arn:b/1",
+     NULL, NULL, true},
+    {"other resource", S("{\"Effect\": \"Allow\", \"Action\": \"*\", \"Resource\": \"arn:a/*\"}"), "ec2:X", "arn:b/1", NULL,
+     NULL, false},
+    {"deny wins",
+     S("{\"Effect\": \"Allow\", \"Action\": \"*\", \"Resource\": \"*\"}, {\"Effect\": \"Deny\", \"Action\": \"ec2:X\", "
+       "\"Resource\": \"*\"}"),
+     "ec2:X", "*", NULL, NULL, false},
+    {"not action", S("{\"Effect\": \"Allow\", \"NotAction\": \"ec2:X\", \"Resource\": \"*\"}"), "ec2:X", "*", NULL, NULL,
+     false},
+    {"tag", ALLOW("\"*\"", IF("StringEquals", "ec2:ResourceTag/owner", "\"me\"")), "ec2:X", "*", "me", NULL, true},
+    {"tag, other name of the key", ALLOW("\"*\"", IF("StringEquals", "aws:ResourceTag/owner", "[\"you\", \"me\"]")), "ec2:X",
+     "*", "me", NULL, true},
+    {"tag of another", ALLOW("\"*\"", IF("StringEquals", "ec2:ResourceTag/owner", "\"me\"")), "ec2:X", "*", "you", NULL, false},
+    {"no tag", ALLOW("\"*\"", IF("StringEquals", "ec2:ResourceTag/owner", "\"me\"")), "ec2:X", "*", NULL, NULL, false},
+    {"no tag, if exists", ALLOW("\"*\"", IF("StringEqualsIfExists", "ec2:ResourceTag/owner", "\"me\"")), "ec2:X", "*", NULL,
+     NULL, true},
+    {"no tag, not equals", ALLOW("\"*\"", IF("StringNotEquals", "ec2:ResourceTag/owner", "\"me\"")), "ec2:X", "*", NULL, NULL,
+     true},
+    {"tag like", ALLOW("\"*\"", IF("StringLike", "ec2:ResourceTag/owner", "\"m*\"")), "ec2:X", "*", "me", NULL, true},
+    {"equals knows no pattern", ALLOW("\"*\"", IF("StringEquals", "ec2:ResourceTag/owner", "\"m*\"")), "ec2:X", "*", "me", NULL,
+     false},
+    {"absent tag", ALLOW("\"*\"", IF("Null", "ec2:ResourceTag/owner", "\"false\"")), "ec2:X", "*", NULL, NULL, false},
+    {"requested tag", ALLOW("\"*\"", IF("StringEquals", "aws:RequestTag/a", "\"1\"")), "ec2:X", "*", NULL, "1", true},
+    {"requested keys", ALLOW("\"*\"", IF("ForAllValues:StringEquals", "aws:TagKeys", "[\"b\"]")), "ec2:X", "*", NULL, "1",
+     false},
+    {"two conditions, one holds",
+     ALLOW("\"*\"", ", \"Condition\": {\"StringEquals\": {\"ec2:ResourceTag/owner\": \"me\", \"aws:RequestTag/a\": \"2\"}}"),
+     "ec2:X", "*", "me", "1", false},
 };
 
 static void table_holds(void **state)
@@ -70,11 +80,17 @@ static void table_holds(void **state)
 static void unknown_words_are_refused(void **state)
 {
 	static const char *const bad[] = {
-		"", "[]", "{}", "{\"Statement\": {}}", S("3"), S("{\"Effect\": \"Allow\", \"Action\": \"*\"}"),
-		S("{\"Effect\": \"Maybe\", \"Action\": \"*\", \"Resource\": \"*\"}"), S("{\"Effect\": \"Allow\", \"Action\": [], \"Resource\": \"*\"}"),
-		S("{\"Effect\": \"Allow\", \"Action\": \"*\", \"Resource\": \"*\", \"Principal\": \"*\"}"),
-		ALLOW("\"*\"", IF("DateLessThan", "aws:CurrentTime", "\"x\"")),
-		ALLOW("\"*\"", IF("ForAllValues:StringEquals", "aws:Other", "\"x\"")),
+	    "",
+	    "[]",
+	    "{}",
+	    "{\"Statement\": {}}",
+	    S("3"),
+	    S("{\"Effect\": \"Allow\", \"Action\": \"*\"}"),
+	    S("{\"Effect\": \"Maybe\", \"Action\": \"*\", \"Resource\": \"*\"}"),
+	    S("{\"Effect\": \"Allow\", \"Action\": [], \"Resource\": \"*\"}"),
+	    S("{\"Effect\": \"Allow\", \"Action\": \"*\", \"Resource\": \"*\", \"Principal\": \"*\"}"),
+	    ALLOW("\"*\"", IF("DateLessThan", "aws:CurrentTime", "\"x\"")),
+	    ALLOW("\"*\"", IF("ForAllValues:StringEquals", "aws:Other", "\"x\"")),
 	};
 
 	(void)state;
@@ -92,8 +108,8 @@ static void globs(void **state)
 		const char *pattern, *text;
 		bool fits;
 	} v[] = {
-		{"*", "", true},      {"a*c", "abc", true}, {"a*c", "abcd", false}, {"a*b*c", "aXbYbZc", true}, {"?", "", false},
-		{"a?", "ab", true},   {"", "", true},	    {"", "a", false},	    {"[ab]", "a", false},	{"**a", "ba", true},
+	    {"*", "", true},	{"a*c", "abc", true}, {"a*c", "abcd", false}, {"a*b*c", "aXbYbZc", true}, {"?", "", false},
+	    {"a?", "ab", true}, {"", "", true},	      {"", "a", false},	      {"[ab]", "a", false},	  {"**a", "ba", true},
 	};
 
 	(void)state;
@@ -104,9 +120,9 @@ static void globs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(table_holds),
-		cmocka_unit_test(unknown_words_are_refused),
-		cmocka_unit_test(globs),
+	    cmocka_unit_test(table_holds),
+	    cmocka_unit_test(unknown_words_are_refused),
+	    cmocka_unit_test(globs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
