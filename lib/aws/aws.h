@@ -21,7 +21,9 @@ enum aws_class {
 struct aws_error {
 	enum aws_class class;
 	int http_status;      /* 0 = no answer */
-	char code[80];        /* "InsufficientInstanceCapacity"; our own: "RequestTimeout", "ConnectFailure" */
+	/* EC2's, "InsufficientInstanceCapacity", or our own: RequestTimeout and ConnectionLost (it may have happened), ConnectFailure,
+	 * CertificateFailure, NoCredentials, DeadlineReached (never sent), UnexpectedAnswer (a proxy spoke), UnreadableAnswer, RequestFailure. */
+	char code[80];
 	char message[600];
 	char request_id[80];
 };

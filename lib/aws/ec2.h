@@ -35,8 +35,9 @@ struct ec2_call {
 };
 
 /* Perform all, at most 8 at a time, retrying THROTTLE and TRANSIENT (same body) with jitter until deadline_mono_ms (clock_mono_ms
- * scale). Each outcome is in its call; returns 0 if all are AWS_OK, else -1. Paged reads follow NextToken until the end. on_done (may be NULL)
- * is called as each call ends. */
+ * scale). Each outcome is in its call; returns 0 if all are AWS_OK, else -1. Paged reads follow NextToken until the end; a read that failed
+ * midway is a failure, whatever its reply holds. A changing call that had a try of unknown outcome stays AWS_TRANSIENT when a later try
+ * was only refused for now. on_done (may be NULL) is called as each call ends. */
 int ec2_perform(struct aws *a, struct ec2_call *const *calls, size_t n, int64_t deadline_mono_ms,
 		void (*on_done)(struct ec2_call *, void *), void *arg);
 /* One call; err filled with "Action: Code: message (request id)". */
@@ -69,6 +70,7 @@ int ec2_terminate_all(struct aws *a, const char *const *ids, size_t n, int64_t d
 struct ec2_call *ec2_describe_cluster(const char *uuid);
 /* Instances with a tag value or of a filter name, e.g. {"tag:slurm-ec2:launch", "client-token", "instance-id", "tag:parallelcluster:cluster-name"}. */
 struct ec2_call *ec2_describe_by(const char *filter, const char *const *values, size_t n);
+/* Unknown ids are simply absent. */
 struct ec2_call *ec2_describe_ids(const char *const *ids, size_t n);
 const struct instances *ec2_describe_reply(const struct ec2_call *c);
 
@@ -77,11 +79,12 @@ struct instance_status {
 	char *instance_status;  /* ok, impaired, initializing, ... */
 	char *system_status;
 };
-struct ec2_call *ec2_describe_status(const char *const *ids, size_t n); /* at most 100 ids */
+/* Any number of ids, asked in parts. EC2 knows no filter for them, so one unknown id fails the read: give ids a describe has just shown. */
+struct ec2_call *ec2_describe_status(const char *const *ids, size_t n);
 struct instance_statuses { struct instance_status *v; size_t n; size_t cap; };
 const struct instance_statuses *ec2_describe_status_reply(const struct ec2_call *c);
 
-struct ec2_call *ec2_describe_instance_types(const char *const *names, size_t n); /* at most 100 */
+struct ec2_call *ec2_describe_instance_types(const char *const *names, size_t n); /* any number, asked in parts */
 const struct itypes *ec2_describe_instance_types_reply(const struct ec2_call *c);
 
 struct ec2_image { char *id, *name, *arch, *state, *root_device, *slurm_version; int64_t root_size_gib; char *creation; };
