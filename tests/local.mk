@@ -6,6 +6,7 @@ include tests/unit/plan.mk
 include tests/unit/aws.mk
 include tests/unit/state.mk
 include tests/unit/slurmctl.mk
+include tests/unit/apply.mk
 include tests/unit/conf.mk
 include tests/unit/ec2local.mk
 include tests/unit/computemgtd.mk

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* fake_world.c - the stand-ins. A launch's ids count from i-1, addresses from 10.0.0.1. */
+#include "tests/unit/fake_world.h"
+
+#include "lib/aws/ec2.h"
+#include "lib/base/clock.h"
+#include "lib/base/err.h"
+#include "lib/base/file.h"
+#include "lib/cluster/generation.h"
+#include "lib/cluster/settings.h"
+#include "lib/node/binding.h"
+#include "lib/slurmctl/slurmctl.h"
+#include "lib/state/store.h"
+#include "tests/unit/test.h"
+
+struct fake fake;
+static char *folder;
+
+static const char generation_text[] =
+    "{\"number\":1,\"uuid\":\"u\",\"cluster_name\":\"c\",\"region\":\"r\",\"scaling\":\"all-or-nothing\","
+    "\"bootstrap\":\"#!/bin/"
+    "sh\\n#@LAUNCH@\\n\",\"resume_timeout_s\":600,\"resources\":[{\"queue\":\"q\",\"name\":\"a\",\"min_count\":1,"
+    "\"max_count\":10,\"instance_types\":[\"t2.micro\"],\"template_id\":\"lt-1\",\"template_version\":1,\"single\":true}]}";
+
+/* ---- slurmctld */
+
+const uint32_t slurmctl_state_down = 1, slurmctl_state_resume = 1u << 8, slurmctl_state_power_down_force = 1u << 23 | 1u << 12,
+	       slurmctl_state_power_up = 1u << 24, slurmctl_state_drain = 1u << 9, slurmctl_state_idle = 2;
+
+static void trace_update(const struct node_update *u)
+{
+	char *line = str_dup("slurm");
+
+	for (size_t i = 0; i < u->n; i++) {
+		char *more = str_fmt("%s %s%s%s", line, u->names[i], u->addrs ? "=" : "", u->addrs ? u->addrs[i] : "");
+
+		free(line);
+		line = more;
+	}
+	if (u->extra)
+		assert_int_equal(strs_addf(&fake.trace, "%s extra=%s", line, u->extra), 0);
+	else
+		assert_int_equal(strs_addf(&fake.trace, "%s state=%x %s", line, u->state, u->reason ? u->reason : ""), 0);
+	free(line);
+}
+
+int slurmctl_update_nodes(const struct node_update *u, struct err *e)
+{
+	if (fake.slurm_away || fake.slurm_refuses)
+		return err_set(e, "slurmctld says no");
+	trace_update(u);
+	return 0;
+}
+
+int slurmctl_ping(struct err *e)
+{
+	return fake.slurm_away ? err_set(e, "away") : 0;
+}
+
+static int show(const struct node *n, struct nodes *out)
+{
+	struct node *o = nodes_add(out);
+
+	o->name = str_dup(n->name);
+	o->state = n->state;
+	o->addr = str_dup(n->addr);
+	o->extra = str_dup(n->extra);
+	return 0;
+}
+
+int slurmctl_node(const char *name, struct nodes *out, struct err *e)
+{
+	const struct node *n = nodes_find(&fake.nodes, name);
+
+	if (fake.slurm_away)
+		return err_set(e, "away");
+	return n ? show(n, out) : 0;
+}
+
+int slurmctl_nodes(struct nodes *out, struct err *e)
+{
+	if (fake.slurm_away)
+		return err_set(e, "away");
+	for (size_t i = 0; i < fake.nodes.n; i++)
+		show(&fake.nodes.v[i], out);
+	return 0;
+}
+
+int slurmctl_open(const char *conf, struct err *e)
+{
+	(void)conf;
+	return fake.slurm_away ? err_set(e, "away") : 0;
+}
+
+void slurmctl_close(void)
+{
+}
+
+int slurmctl_job_comment(int64_t id, const char *text, struct err *e)
+{
+	(void)e;
+	return strs_addf(&fake.trace, "comment %lld %s", (long long)id, text);
+}
+
+/* ---- EC2 */
+
+struct aws *aws_create(const struct aws_config *c, struct err *e)
+{
+	(void)c;
+	err_set(e, "no aws in this test");
+	return NULL;
+}
+
+void aws_destroy(struct aws *a)
+{
+	(void)a;
+}
+
+static void instance_copy(struct instances *out, const struct instance *i, bool hide)
+{
+	struct instance *o = instances_add(out);
+
+	o->id = str_dup(i->id);
+	o->state = i->state;
+	o->private_ip = hide ? NULL : str_dup(i->private_ip);
+	o->cluster = str_dup(i->cluster);
+	o->launch = str_dup(i->launch);
+	o->client_token = str_dup(i->client_token);
+}
+
+static void free_instances(void *p)
+{
+	instances_clear(p);
+	free(p);
+}
+
+static struct ec2_call *new_call(const char *action)
+{
+	struct ec2_call *c = calloc(1, sizeof *c);
+
+	c->action = action;
+	c->reply = calloc(1, sizeof(struct instances));
+	c->reply_free = free_instances;
+	return c;
+}
+
+void ec2_call_destroy(struct ec2_call *c)
+{
+	if (!c)
+		return;
+	c->reply_free(c->reply);
+	strs_clear(&c->parts);
+	free(c->body);
+	free(c);
+}
+
+struct ec2_call *ec2_run_instances(const struct ec2_run *r)
+{
+	struct ec2_call *c = new_call("RunInstances");
+
+	assert_non_null(strstr(r->user_data, r->client_token)); /* the machine is told its launch */
+	assert_string_equal(kvs_get(r->tags, TAG_LAUNCH), r->client_token);
+	c->body = str_fmt("%s %d %d", r->client_token, r->min_count, r->max_count);
+	return c;
+}
+
+struct ec2_call *ec2_run_instances_again(const char *body)
+{
+	struct ec2_call *c = new_call("RunInstances");
+
+	c->body = str_dup(body);
+	return c;
+}
+
+const struct instances *ec2_run_instances_reply(const struct ec2_call *c)
+{
+	return c->reply;
+}
+
+const struct instances *ec2_describe_reply(const struct ec2_call *c)
+{
+	return c->reply;
+}
+
+struct ec2_call *ec2_describe_by(const char *filter, const char *const *values, size_t n)
+{
+	struct ec2_call *c = new_call("DescribeInstances");
+
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(strs_add(&c->parts, values[i]), 0);
+	c->body = str_dup(filter);
+	return c;
+}
+
+static bool hidden(void)
+{
+	if (fake.hide_ip <= 0)
+		return false;
+	fake.hide_ip--;
+	return true;
+}
+
+static void launch(struct ec2_call *c, const char *token, int min, int max)
+{
+	bool hide = hidden(), known = false;
+	int n = max < fake.capacity ? max : fake.capacity;
+
+	for (size_t i = 0; i < fake.cloud.n; i++)
+		known = known || str_eq(fake.cloud.v[i].client_token, token);
+	if (!known && n < min) {
+		c->error.class = AWS_CAPACITY;
+		strcpy(c->error.code, "InsufficientInstanceCapacity");
+		strcpy(c->error.message, "no more of these");
+		return;
+	}
+	for (int i = 0; i < n && !known; i++) {
+		char id[24], ip[24];
+
+		snprintf(id, sizeof id, "i-%zu", fake.cloud.n + 1);
+		snprintf(ip, sizeof ip, "10.0.0.%zu", fake.cloud.n + 1);
+		fake_instance(id, ip, token, INSTANCE_PENDING);
+		fake.capacity--;
+	}
+	for (size_t i = 0; i < fake.cloud.n; i++) {
+		if (str_eq(fake.cloud.v[i].client_token, token))
+			instance_copy(c->reply, &fake.cloud.v[i], hide);
+	}
+}
+
+static void run(struct ec2_call *c)
+{
+	char token[64];
+	int min, max;
+
+	assert_int_equal(sscanf(c->body, "%63s %d %d", token, &min, &max), 3);
+	assert_int_equal(strs_addf(&fake.trace, "ec2 run min %d max %d", min, max), 0);
+	c->sent = true;
+	c->error.class = fake.run_class;
+	if (fake.run_code)
+		snprintf(c->error.code, sizeof c->error.code, "%s", fake.run_code);
+	if (fake.on_run)
+		fake.on_run();
+	if (fake.run_class == AWS_OK)
+		launch(c, token, min, max);
+}
+
+static const char *value_of(const struct instance *i, const char *filter)
+{
+	if (str_eq(filter, "instance-id"))
+		return i->id;
+	assert_string_equal(filter, "private-ip-address");
+	return i->private_ip;
+}
+
+static void describe(struct ec2_call *c)
+{
+	bool hide = hidden();
+
+	c->sent = true;
+	assert_int_equal(strs_addf(&fake.trace, "ec2 describe %s", c->body), 0);
+	if (fake.ec2_away) {
+		c->error.class = AWS_TRANSIENT;
+		return;
+	}
+	for (size_t i = 0; i < fake.cloud.n; i++) {
+		if (strs_has(&c->parts, value_of(&fake.cloud.v[i], c->body)))
+			instance_copy(c->reply, &fake.cloud.v[i], hide);
+	}
+}
+
+int ec2_perform(struct aws *a, struct ec2_call *const *calls, size_t n, int64_t deadline,
+		void (*on_done)(struct ec2_call *, void *), void *arg)
+{
+	int rc = 0;
+
+	(void)a;
+	(void)deadline;
+	(void)on_done;
+	(void)arg;
+	for (size_t i = 0; i < n; i++) {
+		if (str_eq(calls[i]->action, "RunInstances"))
+			run(calls[i]);
+		else
+			describe(calls[i]);
+		rc = calls[i]->error.class == AWS_OK ? rc : -1;
+	}
+	return rc;
+}
+
+int ec2_perform_one(struct aws *a, struct ec2_call *c, int64_t deadline, struct err *e)
+{
+	return ec2_perform(a, &c, 1, deadline, NULL, NULL) < 0 ? err_set(e, "EC2 says no") : 0;
+}
+
+int ec2_terminate_all(struct aws *a, const char *const *ids, size_t n, int64_t deadline, struct err *e)
+{
+	(void)a;
+	(void)deadline;
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(strs_addf(&fake.trace, "ec2 terminate %s", ids[i]), 0);
+		for (size_t k = 0; k < fake.cloud.n && !fake.ec2_away; k++) {
+			if (str_eq(fake.cloud.v[k].id, ids[i]))
+				fake.cloud.v[k].state = INSTANCE_SHUTTING_DOWN;
+		}
+	}
+	return fake.ec2_away ? err_set(e, "EC2 is away") : 0;
+}
+
+/* ---- the test's side */
+
+struct node *fake_node(const char *name, uint32_t state, const char *addr, const char *extra)
+{
+	struct node *n = nodes_add(&fake.nodes);
+
+	n->name = str_dup(name);
+	n->state = state;
+	n->addr = str_dup(addr);
+	n->extra = str_dup(extra);
+	return n;
+}
+
+struct instance *fake_instance(const char *id, const char *ip, const char *launch_id, enum instance_state state)
+{
+	struct instance *i = instances_add(&fake.cloud);
+
+	i->id = str_dup(id);
+	i->private_ip = str_dup(ip);
+	i->launch = str_dup(launch_id);
+	i->client_token = str_dup(launch_id);
+	i->cluster = str_dup("u");
+	i->state = state;
+	return i;
+}
+
+void fake_open(struct world *w, bool watched)
+{
+	struct err e = {""};
+	char *path;
+
+	memset(&fake, 0, sizeof fake);
+	fake.capacity = 1000;
+	apply_stop = 0;
+	folder = test_folder();
+	path = file_join(folder, "state.db");
+	*w = (struct world){.settings = settings_create()};
+	w->gen = generation_from_json(generation_text, sizeof generation_text - 1, &e);
+	w->store = store_open(path, NULL, &e);
+	free(path);
+	if (!w->gen || !w->store)
+		fail_msg("%s", e.text);
+	if (watched) {
+		assert_int_equal(store_source_ok(w->store, "loop", clock_wall_ms(), NULL), 0);
+		assert_int_equal(store_source_ok(w->store, "ec2", clock_wall_ms(), NULL), 0);
+	}
+}
+
+void fake_close(struct world *w)
+{
+	world_close(w);
+	file_remove_tree(folder, NULL);
+	free(folder);
+	strs_clear(&fake.trace);
+	nodes_clear(&fake.nodes);
+	instances_clear(&fake.cloud);
+}
+
+static bool line_matches(const char *line, const char *wanted)
+{
+	size_t n = strlen(wanted);
+
+	return n > 0 && wanted[n - 1] == '*' ? strncmp(line, wanted, n - 1) == 0 : strcmp(line, wanted) == 0;
+}
+
+void fake_expect(const char *const *lines, size_t n)
+{
+	bool same = fake.trace.n == n;
+
+	for (size_t i = 0; i < n && same; i++)
+		same = line_matches(fake.trace.v[i], lines[i]);
+	if (!same) {
+		for (size_t i = 0; i < n; i++)
+			print_error("wanted: %s\n", lines[i]);
+		for (size_t i = 0; i < fake.trace.n; i++)
+			print_error("   got: %s\n", fake.trace.v[i]);
+		fail_msg("the trace differs");
+	}
+	strs_clear(&fake.trace);
+}
+
+void fake_expect_nothing(void)
+{
+	fake_expect(NULL, 0);
+}
+
+const char *fake_row(struct world *w, const char *node)
+{
+	static const char *const state[] = {"LAUNCHING", "BOUND", "FREE"};
+	static char text[200];
+	struct bindings b = {0};
+
+	assert_int_equal(store_binding(w->store, node, &b, NULL), 0);
+	text[0] = 0;
+	if (b.n == 1)
+		snprintf(text, sizeof text, "%s%s%s", state[b.v[0].state], b.v[0].instance ? " " : "",
+			 b.v[0].instance ? b.v[0].instance : "");
+	bindings_clear(&b);
+	return text;
+}
+
+size_t fake_open_launches(struct world *w)
+{
+	struct launches l = {0};
+	size_t n;
+
+	assert_int_equal(store_launches_open(w->store, &l, NULL), 0);
+	n = l.n;
+	launches_clear(&l);
+	return n;
+}

@@ -1,0 +1,48 @@
+/* fake_world.h - a slurmctld and an EC2 of a few lines, for tests of lib/apply: everything they are told goes into one trace,
+ * in order.
+ *
+ * They stand in for lib/slurmctl and lib/aws at link time; rows are the real store in a scratch folder.
+ */
+#ifndef SE_TESTS_UNIT_FAKE_WORLD_H
+#define SE_TESTS_UNIT_FAKE_WORLD_H
+
+#include "lib/apply/apply.h"
+#include "lib/aws/aws.h"
+#include "lib/base/str.h"
+#include "lib/node/instance.h"
+#include "lib/node/node.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct fake {
+	struct strs trace;	/* "slurm q-1 addr=203.0.113.1 extra=", "ec2 run l-.. min 1 max 2" ... */
+	struct nodes nodes;	/* what slurmctl_node and slurmctl_nodes show */
+	struct instances cloud; /* what EC2 has; terminated ones stay */
+	bool slurm_away, slurm_refuses;
+	bool ec2_away;		  /* reads and terminations fail */
+	enum aws_class run_class; /* answer of the next launches; AWS_OK launches */
+	const char *run_code;
+	int capacity;	      /* machines that can come, in all */
+	int hide_ip;	      /* that many answers show no address */
+	void (*on_run)(void); /* called while EC2 "launches", before the answer */
+};
+
+extern struct fake fake;
+
+/* A world with queue q: resource a (min 1, max 10), a fresh store, and clustermgtd's heartbeat if `watched`. */
+void fake_open(struct world *w, bool watched);
+void fake_close(struct world *w);
+/* Assert the trace; "*" at a line's end matches the rest of it. Forgets it. */
+void fake_expect(const char *const *lines, size_t n);
+#define EXPECT_TRACE(...)                                                                                                      \
+	fake_expect((const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+void fake_expect_nothing(void);
+struct node *fake_node(const char *name, uint32_t state, const char *addr, const char *extra);
+struct instance *fake_instance(const char *id, const char *ip, const char *launch, enum instance_state state);
+/* "BOUND i-1 l-1" of a node's row, "" without one; static text. */
+const char *fake_row(struct world *w, const char *node);
+/* Number of launch rows that are not done. */
+size_t fake_open_launches(struct world *w);
+
+#endif

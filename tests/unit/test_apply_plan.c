@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_apply_plan.c - clustermgtd's actions carried out: stale ones left alone, failures kept for the next loop, launches
+ * retried; and the lock. */
+#include "lib/base/clock.h"
+#include "lib/base/err.h"
+#include "lib/base/file.h"
+#include "lib/state/store.h"
+#include "tests/unit/fake_world.h"
+#include "tests/unit/test.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct world w;
+static struct plan p;
+
+static struct action *add(enum action_kind k, const char *node, const char *instance, const char *launch, int64_t generation)
+{
+	struct action *a = plan_add(&p, k, "test");
+
+	a->node = str_dup(node);
+	a->instance = str_dup(instance);
+	a->launch = str_dup(launch);
+	a->generation = generation;
+	a->reason = str_dup("why");
+	return a;
+}
+
+static size_t carry(void)
+{
+	size_t n = apply_plan(&w, &p, &fake.cloud, clock_mono_ms() + 300);
+
+	plan_clear(&p);
+	return n;
+}
+
+static int64_t bind_node(const char *node, const char *instance, const char *ip)
+{
+	struct bindings b = {0};
+	int64_t g;
+
+	assert_int_equal(store_adopt(w.store, node, "l-1", instance, ip, NULL), 1);
+	assert_int_equal(store_binding(w.store, node, &b, NULL), 0);
+	g = b.v[0].generation;
+	bindings_clear(&b);
+	return g;
+}
+
+static void groups_what_belongs_together(void **state)
+{
+	int64_t a, b;
+
+	(void)state;
+	fake_open(&w, true);
+	a = bind_node("q-dy-a-1", "i-1", "10.0.0.1");
+	b = bind_node("q-dy-a-2", "i-2", "10.0.0.2");
+	add(ACT_NODE_DOWN, "q-dy-a-1", NULL, NULL, a);
+	add(ACT_TERMINATE, "q-dy-a-1", "i-1", NULL, a);
+	add(ACT_UNBIND, "q-dy-a-1", NULL, NULL, a);
+	add(ACT_NODE_POWER_DOWN, "q-dy-a-1", NULL, NULL, a);
+	add(ACT_NODE_DOWN, "q-dy-a-2", NULL, NULL, b);
+	add(ACT_UNBIND, "q-dy-a-2", NULL, NULL, b);
+	add(ACT_NODE_POWER_DOWN, "q-dy-a-2", NULL, NULL, b);
+	assert_int_equal(carry(), 0);
+	EXPECT_TRACE("ec2 terminate i-1",
+		     "slurm q-dy-a-1=203.0.113.1 q-dy-a-2=203.0.113.1 extra=", "slurm q-dy-a-1 q-dy-a-2 state=1 why",
+		     "slurm q-dy-a-1 q-dy-a-2 state=801000 why");
+	assert_string_equal(fake_row(&w, "q-dy-a-1"), "FREE");
+	fake_close(&w);
+}
+
+static void leaves_a_changed_node_alone(void **state)
+{
+	int64_t a;
+
+	(void)state;
+	fake_open(&w, true);
+	a = bind_node("q-dy-a-1", "i-1", "10.0.0.1");
+	assert_int_equal(store_free(w.store, "q-dy-a-1", -1, NULL, NULL), 1);
+	bind_node("q-dy-a-1", "i-2", "10.0.0.2"); /* a new life */
+	add(ACT_TERMINATE, "q-dy-a-1", "i-1", NULL, a);
+	add(ACT_UNBIND, "q-dy-a-1", NULL, NULL, a);
+	add(ACT_NODE_DOWN, "q-dy-a-1", NULL, NULL, a);
+	add(ACT_NODE_DOWN, "q-dy-a-3", NULL, NULL, 5); /* had a row when it was decided */
+	assert_int_equal(carry(), 0);
+	fake_expect_nothing();
+	assert_string_equal(fake_row(&w, "q-dy-a-1"), "BOUND i-2");
+	fake_close(&w);
+}
+
+static void keeps_the_row_of_a_machine_it_cannot_end(void **state)
+{
+	int64_t a;
+
+	(void)state;
+	fake_open(&w, true);
+	a = bind_node("q-dy-a-1", "i-1", "10.0.0.1");
+	fake.ec2_away = true;
+	add(ACT_TERMINATE, "q-dy-a-1", "i-1", NULL, a);
+	add(ACT_UNBIND, "q-dy-a-1", NULL, NULL, a);
+	assert_int_equal(carry(), 1);
+	EXPECT_TRACE("ec2 terminate i-1");
+	assert_string_equal(fake_row(&w, "q-dy-a-1"), "BOUND i-1");
+	fake_close(&w);
+}
+
+static void keeps_the_row_while_slurmctld_is_away(void **state)
+{
+	int64_t a;
+
+	(void)state;
+	fake_open(&w, true);
+	a = bind_node("q-dy-a-1", "i-1", "10.0.0.1");
+	fake.slurm_away = true;
+	add(ACT_UNBIND, "q-dy-a-1", NULL, NULL, a);
+	assert_int_equal(carry(), 1);
+	assert_string_equal(fake_row(&w, "q-dy-a-1"), "BOUND i-1");
+	fake_close(&w);
+}
+
+static void adopts(void **state)
+{
+	(void)state;
+	fake_open(&w, true);
+	fake_instance("i-1", "10.0.0.1", "l-1", INSTANCE_RUNNING);
+	add(ACT_BIND, "q-dy-a-1", "i-1", "l-1", -1);
+	assert_int_equal(carry(), 0);
+	EXPECT_TRACE("slurm q-dy-a-1=10.0.0.1 extra={\"slurm-ec2\":\"l-1\"}");
+	assert_string_equal(fake_row(&w, "q-dy-a-1"), "BOUND i-1");
+	fake_close(&w);
+}
+
+static void powers_up_static_nodes(void **state)
+{
+	(void)state;
+	fake_open(&w, true);
+	add(ACT_NODE_POWER_UP, "q-st-a-1", NULL, NULL, -1);
+	assert_int_equal(carry(), 0);
+	EXPECT_TRACE("slurm q-st-a-1 state=1000000 why");
+	fake_close(&w);
+}
+
+/* A launch that a killed resume left; its worker's pid is 77. */
+static void open_launch(const char *id, const char *nodes, const char *request)
+{
+	struct launch l = {.id = str_dup(id), .queue = str_dup("q"), .resource = str_dup("a"), .min_count = 1, .pid = 77};
+	struct strs taken = {0};
+
+	strs_split(&l.nodes, nodes, ',');
+	l.created_ms = clock_wall_ms();
+	assert_int_equal(store_launch_claim(w.store, &l, &taken, NULL), 0);
+	if (request)
+		assert_int_equal(store_launch_request(w.store, id, request, NULL), 0);
+	free(l.id);
+	free(l.queue);
+	free(l.resource);
+	strs_clear(&l.nodes);
+	strs_clear(&taken);
+}
+
+/* The first try launched, its answer was lost: the same request finds its machines, and no more come. */
+static void retry_finds_the_machines(void **state)
+{
+	(void)state;
+	fake_open(&w, true);
+	open_launch("l-1", "q-dy-a-1,q-dy-a-2", "l-1 2 2");
+	fake_instance("i-1", "10.0.0.1", "l-1", INSTANCE_RUNNING);
+	fake_instance("i-2", "10.0.0.2", "l-1", INSTANCE_RUNNING);
+	add(ACT_LAUNCH_RETRY, NULL, NULL, "l-1", -1);
+	assert_int_equal(carry(), 0);
+	EXPECT_TRACE("ec2 run min 2 max 2", "slurm q-dy-a-1=10.0.0.1 q-dy-a-2=10.0.0.2 extra={\"slurm-ec2\":\"l-1\"}");
+	assert_int_equal(fake.cloud.n, 2);
+	assert_int_equal(fake_open_launches(&w), 0);
+	fake_close(&w);
+}
+
+/* It was killed before it could even keep the request. */
+static void retry_makes_the_request(void **state)
+{
+	(void)state;
+	fake_open(&w, true);
+	open_launch("l-1", "q-dy-a-1", NULL);
+	add(ACT_LAUNCH_RETRY, NULL, NULL, "l-1", -1);
+	assert_int_equal(carry(), 0);
+	EXPECT_TRACE("ec2 run min 1 max 1", "slurm q-dy-a-1=10.0.0.1 extra={\"slurm-ec2\":\"l-1\"}");
+	assert_string_equal(fake_row(&w, "q-dy-a-1"), "BOUND i-1");
+	fake_close(&w);
+}
+
+static void retry_returns_what_nobody_wants(void **state)
+{
+	(void)state;
+	fake_open(&w, true);
+	open_launch("l-1", "q-dy-a-1,q-dy-a-2", "l-1 1 2");
+	fake_instance("i-1", "10.0.0.1", "l-1", INSTANCE_RUNNING);
+	fake_instance("i-2", "10.0.0.2", "l-1", INSTANCE_RUNNING);
+	assert_int_equal(store_bind(w.store, "q-dy-a-1", "l-1", "i-1", "10.0.0.1", NULL), 1); /* done before the kill */
+	assert_int_equal(store_free(w.store, "q-dy-a-2", -1, NULL, NULL), 1);		      /* suspended since */
+	open_launch("l-2", "q-dy-a-3", "l-2 1 1");
+	assert_int_equal(store_free(w.store, "q-dy-a-3", -1, NULL, NULL), 1);
+	add(ACT_LAUNCH_RETRY, NULL, NULL, "l-1", -1);
+	add(ACT_LAUNCH_RETRY, NULL, NULL, "l-2", -1);
+	assert_int_equal(carry(), 0);
+	fake_expect_nothing(); /* none of their nodes waits: no call that could launch; i-2 is an orphan by its tag */
+	assert_int_equal(fake_open_launches(&w), 0);
+	assert_string_equal(fake_row(&w, "q-dy-a-1"), "BOUND i-1");
+	fake_close(&w);
+}
+
+static void retry_fails_the_nodes_for_good(void **state)
+{
+	(void)state;
+	fake_open(&w, true);
+	open_launch("l-1", "q-st-a-1", "l-1 1 1");
+	fake.capacity = 0;
+	add(ACT_LAUNCH_RETRY, NULL, NULL, "l-1", -1);
+	assert_int_equal(carry(), 0);
+	EXPECT_TRACE("ec2 run min 1 max 1",
+		     "slurm q-st-a-1 state=1 (Code:InsufficientInstanceCapacity)Failure when resuming nodes");
+	assert_int_equal(fake_open_launches(&w), 0);
+	{
+		struct kvs k = {{0}, {0}}; /* a static node is not asked for again at once */
+
+		assert_int_equal(store_counters(w.store, STATIC_BACKOFF_PREFIX "q-st-a-1", &k, NULL), 0);
+		assert_int_equal(k.key.n, 1);
+		kvs_clear(&k);
+	}
+	fake_close(&w);
+}
+
+static void retry_stays_open_while_throttled(void **state)
+{
+	(void)state;
+	fake_open(&w, true);
+	open_launch("l-1", "q-dy-a-1", "l-1 1 1");
+	fake.run_class = AWS_THROTTLE;
+	add(ACT_LAUNCH_RETRY, NULL, NULL, "l-1", -1);
+	assert_int_equal(carry(), 0);
+	EXPECT_TRACE("ec2 run min 1 max 1");
+	assert_int_equal(fake_open_launches(&w), 1);
+	assert_string_equal(fake_row(&w, "q-dy-a-1"), "LAUNCHING");
+	fake_close(&w);
+}
+
+static void one_lock(void **state)
+{
+	char *dir = test_folder(), *path = file_join(dir, "lock");
+	struct err e = {""};
+	char pid[24];
+	int fd, status;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(lock_holder(path), 0);
+	assert_int_equal(lock_take(path, &fd, &e), 0);
+	snprintf(pid, sizeof pid, "process %ld ", (long)getpid());
+	child = fork();
+	if (child == 0) {
+		int other;
+
+		_exit(lock_holder(path) == getppid() && lock_take(path, &other, &e) < 0 && strstr(e.text, pid) ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	close(fd);
+	assert_int_equal(lock_take(path, &fd, &e), 0);
+	close(fd);
+	file_remove_tree(dir, NULL);
+	free(path);
+	free(dir);
+}
+
+static void says_it_once(void **state)
+{
+	(void)state;
+	assert_true(say_again("the disk is full"));
+	assert_false(say_again("the disk is full"));
+	assert_true(say_again("the disk is fuller"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(groups_what_belongs_together),
+	    cmocka_unit_test(leaves_a_changed_node_alone),
+	    cmocka_unit_test(keeps_the_row_of_a_machine_it_cannot_end),
+	    cmocka_unit_test(keeps_the_row_while_slurmctld_is_away),
+	    cmocka_unit_test(adopts),
+	    cmocka_unit_test(powers_up_static_nodes),
+	    cmocka_unit_test(retry_finds_the_machines),
+	    cmocka_unit_test(retry_makes_the_request),
+	    cmocka_unit_test(retry_returns_what_nobody_wants),
+	    cmocka_unit_test(retry_fails_the_nodes_for_good),
+	    cmocka_unit_test(retry_stays_open_while_throttled),
+	    cmocka_unit_test(one_lock),
+	    cmocka_unit_test(says_it_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_apply_resume.c - the order of resume's effects: address first, row before money, bind before telling, and what each kind
+ * of no does. */
+#include "lib/base/clock.h"
+#include "lib/base/err.h"
+#include "lib/node/job.h"
+#include "lib/state/store.h"
+#include "tests/unit/fake_world.h"
+#include "tests/unit/test.h"
+
+static struct world w;
+
+/* list: the nodes of one job, 7. */
+static int resume(const char *list)
+{
+	struct resume_request q = {0};
+	struct resume_job *j = resume_request_add_job(&q);
+	struct err e = {""};
+	int rc;
+
+	j->id = 7;
+	j->priority = -1;
+	assert_int_equal(strs_split(&j->nodes, list, ','), 0);
+	assert_int_equal(strs_copy(&q.nodes, &j->nodes), 0);
+	rc = apply_resume(&w, &q, clock_mono_ms() + 2000, &e);
+	resume_request_clear(&q);
+	return rc;
+}
+
+static void launches_and_binds(void **state)
+{
+	(void)state;
+	fake_open(&w, true);
+	assert_int_equal(resume("q-dy-a-1,q-dy-a-2"), 0);
+	EXPECT_TRACE("slurm q-dy-a-1=203.0.113.1 q-dy-a-2=203.0.113.1 extra=", "ec2 run min 2 max 2",
+		     "slurm q-dy-a-1=10.0.0.1 q-dy-a-2=10.0.0.2 extra={\"slurm-ec2\":\"l-*");
+	assert_string_equal(fake_row(&w, "q-dy-a-1"), "BOUND i-1");
+	assert_string_equal(fake_row(&w, "q-dy-a-2"), "BOUND i-2");
+	assert_int_equal(fake_open_launches(&w), 0);
+	fake_close(&w);
+}
+
+static void refuses_when_nobody_watches(void **state)
+{
+	(void)state;
+	fake_open(&w, false);
+	assert_int_equal(resume("q-dy-a-1"), -1);
+	EXPECT_TRACE("slurm q-dy-a-1=203.0.113.1 extra=",
+		     "slurm q-dy-a-1 state=1 (Code:NotWatched)clustermgtd never ran here*");
+	/* too old, and then: it runs but cannot see EC2 */
+	assert_int_equal(store_source_ok(w.store, "loop", clock_wall_ms() - 301000, NULL), 0);
+	assert_int_equal(resume("q-dy-a-1"), -1);
+	EXPECT_TRACE("slurm q-dy-a-1=203.0.113.1 extra=",
+		     "slurm q-dy-a-1 state=1 (Code:NotWatched)clustermgtd has finished no loop for 301 s*");
+	assert_int_equal(store_source_ok(w.store, "loop", clock_wall_ms(), NULL), 0);
+	assert_int_equal(store_source_failed(w.store, "ec2", clock_wall_ms(), "no credentials", NULL), 0);
+	assert_int_equal(resume("q-dy-a-1"), -1);
+	EXPECT_TRACE("slurm q-dy-a-1=203.0.113.1 extra=",
+		     "slurm q-dy-a-1 state=1 (Code:NotWatched)clustermgtd could never read EC2: no credentials");
+	fake_close(&w);
+}
+
+static void fails_without_capacity(void **state)
+{
+	(void)state;
+	fake_open(&w, true);
+	fake.capacity = 1;
+	assert_int_equal(resume("q-dy-a-1,q-dy-a-2"), 0);
+	EXPECT_TRACE("slurm q-dy-a-1=203.0.113.1 q-dy-a-2=203.0.113.1 extra=", "ec2 run min 2 max 2",
+		     "slurm q-dy-a-1 q-dy-a-2 state=1 (Code:InsufficientInstanceCapacity)Failure when resuming nodes",
+		     "comment 7 slurm-ec2: InsufficientInstanceCapacity: no more of these");
+	assert_string_equal(fake_row(&w, "q-dy-a-1"), "FREE");
+	assert_int_equal(fake_open_launches(&w), 0);
+	fake_close(&w);
+}
+
+/* Perhaps it happened: nothing is failed, the row waits with its request. */
+static void leaves_an_unknown_answer_open(void **state)
+{
+	struct launches l = {0};
+
+	(void)state;
+	fake_open(&w, true);
+	fake.run_class = AWS_TRANSIENT;
+	assert_int_equal(resume("q-dy-a-1"), 0);
+	EXPECT_TRACE("slurm q-dy-a-1=203.0.113.1 extra=", "ec2 run min 1 max 1");
+	assert_string_equal(fake_row(&w, "q-dy-a-1"), "LAUNCHING");
+	assert_int_equal(store_launches_open(w.store, &l, NULL), 0);
+	assert_int_equal(l.n, 1);
+	assert_int_equal(l.v[0].state, LAUNCH_INTENT);
+	assert_non_null(strstr(l.v[0].request, l.v[0].id));
+	launches_clear(&l);
+	/* a second run for the node leaves it alone */
+	assert_int_equal(resume("q-dy-a-1"), 0);
+	fake_expect_nothing();
+	fake_close(&w);
+}
+
+static void passes_on_our_own_fault(void **state)
+{
+	(void)state;
+	fake_open(&w, true);
+	fake.run_class = AWS_OURS;
+	fake.run_code = "UnauthorizedOperation";
+	assert_int_equal(resume("q-dy-a-1"), 0);
+	EXPECT_TRACE("slurm q-dy-a-1=203.0.113.1 extra=", "ec2 run min 1 max 1",
+		     "slurm q-dy-a-1 state=1 (Code:UnauthorizedOperation)Failure when resuming nodes",
+		     "comment 7 slurm-ec2: UnauthorizedOperation: ");
+	fake_close(&w);
+}
+
+static void free_node_1(void)
+{
+	assert_int_equal(store_free(w.store, "q-dy-a-1", -1, NULL, NULL), 1);
+}
+
+static void returns_what_was_suspended_meanwhile(void **state)
+{
+	(void)state;
+	fake_open(&w, true);
+	fake.on_run = free_node_1;
+	assert_int_equal(resume("q-dy-a-1,q-dy-a-2"), 0);
+	EXPECT_TRACE("slurm q-dy-a-1=203.0.113.1 q-dy-a-2=203.0.113.1 extra=", "ec2 run min 2 max 2",
+		     "slurm q-dy-a-2=10.0.0.2 extra=*", "ec2 terminate i-1");
+	assert_string_equal(fake_row(&w, "q-dy-a-1"), "FREE");
+	assert_string_equal(fake_row(&w, "q-dy-a-2"), "BOUND i-2");
+	fake_close(&w);
+}
+
+static void waits_for_addresses(void **state)
+{
+	(void)state;
+	fake_open(&w, true);
+	fake.hide_ip = 2;
+	assert_int_equal(resume("q-dy-a-1"), 0);
+	EXPECT_TRACE("slurm q-dy-a-1=203.0.113.1 extra=", "ec2 run min 1 max 1", "ec2 describe instance-id",
+		     "ec2 describe instance-id", "slurm q-dy-a-1=10.0.0.1 extra=*");
+	assert_int_equal(fake_open_launches(&w), 0);
+	fake_close(&w);
+}
+
+/* The time is over before EC2 tells: bound without an address, the row stays for clustermgtd. */
+static void keeps_the_row_without_an_address(void **state)
+{
+	(void)state;
+	fake_open(&w, true);
+	fake.hide_ip = 100;
+	assert_int_equal(resume("q-dy-a-1"), 0);
+	assert_string_equal(fake_row(&w, "q-dy-a-1"), "BOUND i-1");
+	assert_int_equal(fake_open_launches(&w), 1);
+	fake_close(&w);
+}
+
+/* store_adopt stamps the row with now; a row that young is not doubted. */
+static void does_not_doubt_a_young_binding(void **state)
+{
+	(void)state;
+	fake_open(&w, true);
+	assert_int_equal(store_adopt(w.store, "q-dy-a-1", "l-1", "i-1", "10.0.0.1", NULL), 1);
+	assert_int_equal(resume("q-dy-a-1"), 0);
+	fake_expect_nothing();
+	fake_close(&w);
+}
+
+static void foreign_names_get_no_address(void **state)
+{
+	(void)state;
+	fake_open(&w, true);
+	assert_int_equal(resume("q-dy-a-1,q-dy-b-1"), 0);
+	EXPECT_TRACE("slurm q-dy-a-1=203.0.113.1 extra=", "*", "*", "*");
+	fake_close(&w);
+}
+
+static void goes_on_without_slurmctld(void **state)
+{
+	(void)state;
+	fake_open(&w, true);
+	fake.slurm_away = true;
+	assert_int_equal(resume("q-dy-a-1"), 0);
+	EXPECT_TRACE("ec2 run min 1 max 1");
+	assert_string_equal(fake_row(&w, "q-dy-a-1"), "BOUND i-1");
+	assert_int_equal(fake_open_launches(&w), 1);
+	fake_close(&w);
+}
+
+static void a_signal_launches_nothing_more(void **state)
+{
+	(void)state;
+	fake_open(&w, true);
+	fake.hide_ip = 100;
+	apply_stop = 1;
+	assert_int_equal(resume("q-dy-a-1"), 0);
+	assert_string_equal(fake_row(&w, "q-dy-a-1"), "BOUND i-1"); /* the fake has no deadline: what came is kept */
+	assert_int_equal(fake_open_launches(&w), 1);
+	fake_close(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(launches_and_binds),
+	    cmocka_unit_test(refuses_when_nobody_watches),
+	    cmocka_unit_test(fails_without_capacity),
+	    cmocka_unit_test(leaves_an_unknown_answer_open),
+	    cmocka_unit_test(passes_on_our_own_fault),
+	    cmocka_unit_test(returns_what_was_suspended_meanwhile),
+	    cmocka_unit_test(waits_for_addresses),
+	    cmocka_unit_test(keeps_the_row_without_an_address),
+	    cmocka_unit_test(does_not_doubt_a_young_binding),
+	    cmocka_unit_test(foreign_names_get_no_address),
+	    cmocka_unit_test(goes_on_without_slurmctld),
+	    cmocka_unit_test(a_signal_launches_nothing_more),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
