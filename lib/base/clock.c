@@ -100,7 +100,7 @@ static int to_seconds(const struct tm *given, int64_t *out)
 	time_t t = timegm(&tm);
 
 	if (tm.tm_year != given->tm_year || tm.tm_mon != given->tm_mon || tm.tm_mday != given->tm_mday ||
-	    tm.tm_hour != given->tm_hour || tm.tm_min != given->tm_min || tm.tm_sec != given->tm_sec)
+		tm.tm_hour != given->tm_hour || tm.tm_min != given->tm_min || tm.tm_sec != given->tm_sec)
 		return -1;
 	*out = (int64_t)t;
 	return 0;
@@ -114,8 +114,8 @@ int clock_iso_parse(const char *text, int64_t *wall_ms)
 	int64_t seconds;
 
 	if (!text || (year = fixed(&p, 4)) < 0 || !literal(&p, '-') || (month = fixed(&p, 2)) < 0 || !literal(&p, '-') ||
-	    (tm.tm_mday = fixed(&p, 2)) < 0 || !literal(&p, 'T') || (tm.tm_hour = fixed(&p, 2)) < 0 || !literal(&p, ':') ||
-	    (tm.tm_min = fixed(&p, 2)) < 0 || !literal(&p, ':') || (tm.tm_sec = fixed(&p, 2)) < 0)
+		(tm.tm_mday = fixed(&p, 2)) < 0 || !literal(&p, 'T') || (tm.tm_hour = fixed(&p, 2)) < 0 || !literal(&p, ':') ||
+		(tm.tm_min = fixed(&p, 2)) < 0 || !literal(&p, ':') || (tm.tm_sec = fixed(&p, 2)) < 0)
 		return -1;
 	if (literal(&p, '.') && (ms = fraction_ms(&p)) < 0)
 		return -1;

@@ -105,12 +105,12 @@ static void add(enum log_level level, const char *fmt, va_list ap)
 	errno = saved;
 }
 
-#define LOG_AT(level)             \
-	do {                      \
-		va_list ap;       \
+#define LOG_AT(level) \
+	do { \
+		va_list ap; \
 		va_start(ap, fmt); \
 		add(level, fmt, ap); \
-		va_end(ap);       \
+		va_end(ap); \
 	} while (0)
 
 void log_error(const char *fmt, ...)

@@ -2,7 +2,6 @@
 /* problem.c - every problem of an input with its place. Filled by checkers, shown by commands; decides nothing. */
 #include "lib/base/problem.h"
 
-#include "lib/base/buf.h"
 #include "lib/base/jview.h"
 #include "lib/base/str.h"
 
@@ -26,15 +25,13 @@ void problems_add(struct problems *p, enum problem_level level, const char *file
 		  const char *fmt, ...)
 {
 	struct problem new = {.level = level, .line = line, .column = column, .order = p->n};
-	struct buf text = {0};
 	va_list ap;
 
 	va_start(ap, fmt);
-	buf_vfmt(&text, fmt, ap);
+	new.text = str_vfmt(fmt, ap);
 	va_end(ap);
 	new.file = str_dup(file);
 	new.key = str_dup(key);
-	new.text = buf_take(&text);
 	if (!new.text || (file && !new.file) || (key && !new.key) || mem_grow(&p->v, &p->cap, p->n + 1, sizeof *p->v)) {
 		free_strings(&new);
 		p->nomem = true;
@@ -103,8 +100,9 @@ static struct json_object *one_json(const struct problem *p)
 	if (!o)
 		return NULL;
 	if (jview_put_str(o, "level", level_text(p->level)) || jview_put_str(o, "file", p->file) ||
-	    (p->line > 0 && jview_put_i64(o, "line", p->line)) || (p->column > 0 && jview_put_i64(o, "column", p->column)) ||
-	    jview_put_str(o, "key", p->key) || jview_put_str(o, "message", p->text)) {
+		(p->line > 0 && jview_put_i64(o, "line", p->line)) ||
+		(p->column > 0 && jview_put_i64(o, "column", p->column)) ||
+		jview_put_str(o, "key", p->key) || jview_put_str(o, "message", p->text)) {
 		json_object_put(o);
 		return NULL;
 	}

@@ -20,10 +20,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define OUTPUT_MAX (1024 * 1024) /* bytes kept; the rest is read and dropped so that the child is not stopped by a full pipe */
-#define DRAIN_CHUNKS 16		 /* reads in one go, twice a full pipe: a child that never stops writing must not hide its deadline */
-#define GRACE_MS 2000		 /* from SIGTERM to SIGKILL after a time-out */
-#define NAP_MAX_MS 20		 /* longest sleep between two looks at a child */
+#define OUTPUT_MAX (1024 * 1024) /* bytes kept; the rest is read and dropped so that the child is not stopped by a full pipe   \
+				  */
+#define DRAIN_CHUNKS 16 /* reads in one go, twice a full pipe: a child that never stops writing must not hide its deadline */
+#define GRACE_MS 2000	/* from SIGTERM to SIGKILL after a time-out */
+#define NAP_MAX_MS 20	/* longest sleep between two looks at a child */
 
 /* 1 = the child has ended and waits to be reaped, 0 = it runs, -1 = there is no such child. */
 static int ended(pid_t pid)
@@ -130,7 +131,8 @@ static int output_pipe(int p[2])
 {
 	if (pipe(p))
 		return -1;
-	if (fcntl(p[0], F_SETFD, FD_CLOEXEC) == 0 && fcntl(p[1], F_SETFD, FD_CLOEXEC) == 0 && fcntl(p[0], F_SETFL, O_NONBLOCK) == 0)
+	if (fcntl(p[0], F_SETFD, FD_CLOEXEC) == 0 && fcntl(p[1], F_SETFD, FD_CLOEXEC) == 0 &&
+		fcntl(p[0], F_SETFL, O_NONBLOCK) == 0)
 		return 0;
 	close(p[0]);
 	close(p[1]);
@@ -188,8 +190,8 @@ void proc_sane(void)
 	sigset_t none;
 	int fd;
 
-	/* slurmctld of 22.05 starts programs with most signals blocked and descriptors 0-2 closed; a mask survives execve, and the
-	 * first file opened would become our stdout. Later versions hand over a pipe whose reader may go away: SIGPIPE. */
+	/* slurmctld of 22.05 starts programs with most signals blocked and descriptors 0-2 closed; a mask survives execve, and
+	 * the first file opened would become our stdout. Later versions hand over a pipe whose reader may go away: SIGPIPE. */
 	for (int s = 1; s < NSIG; s++)
 		sigaction(s, &deflt, NULL);
 	sigaction(SIGPIPE, &ignore, NULL);

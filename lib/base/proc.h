@@ -11,7 +11,7 @@ struct err;
 struct proc_result {
 	int exit_code;  /* 0..255, or -1 if it was ended by a signal */
 	int signal;     /* that signal, or 0 */
-	bool timed_out; /* we ended it (SIGTERM, 2 s later SIGKILL, its whole process group) */
+	bool timed_out; /* we ended its process group: SIGTERM, and SIGKILL when it has ended, after 2 s at the latest */
 };
 
 /* Run argv[0] (absolute path, or searched in a fixed safe PATH), wait at most timeout_ms (-1 = for ever). out: its stdout and
@@ -26,7 +26,8 @@ pid_t proc_spawn(const char *const argv[], const char *const env[], const char *
 void proc_end(pid_t pid, int grace_ms);
 
 /* First act of each program that slurmctld starts: empty signal mask, default handlers, SIGPIPE ignored, descriptors 0-2 open
- * (/dev/null where they were closed), umask 022. Never touches 1 and 2 if they are open. See CONTRIBUTING.md "power programs". */
+ * (/dev/null where they were closed), umask 022. Never touches 1 and 2 if they are open. See CONTRIBUTING.md "power programs".
+ */
 void proc_sane(void);
 
 #endif

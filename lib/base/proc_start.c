@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* proc_start.c - fork and exec. Between the two only calls that are safe in the child of a threaded program are made; a failed exec
- * comes back through a pipe that a successful one closes.
+/* proc_start.c - fork and exec. Between the two only calls that are safe in the child of a threaded program are made; a failed
+ * exec comes back through a pipe that a successful one closes.
  */
 #include "lib/base/proc_start.h"
 
@@ -85,8 +85,8 @@ static void child(const char *path, const char *const argv[], const char *const 
 	setpgid(0, 0);
 	default_signals();
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (null < 0 || dup2(out_fd < 0 ? null : out_fd, 1) < 0 || dup2(1, 2) < 0 || dup2(null, 0) < 0 ||
-	    dup2(report, 3) < 0 || fcntl(3, F_SETFD, FD_CLOEXEC) < 0)
+	if (null < 0 || dup2(out_fd < 0 ? null : out_fd, 1) < 0 || dup2(1, 2) < 0 || dup2(null, 0) < 0 || dup2(report, 3) < 0 ||
+		fcntl(3, F_SETFD, FD_CLOEXEC) < 0)
 		_exit(127);
 	close_above(3);
 	/* the casts drop const only for exec's old prototype; it changes neither */

@@ -2,8 +2,6 @@
 /* str.c - single strings: copies, comparison, "did you mean". ASCII only, whatever the locale. Pure. */
 #include "lib/base/str.h"
 
-#include <errno.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,22 +21,28 @@ char *str_dup(const char *s)
 	return copy;
 }
 
+char *str_vfmt(const char *fmt, va_list ap)
+{
+	va_list again;
+	char *s;
+	int n;
+
+	va_copy(again, ap);
+	n = vsnprintf(NULL, 0, fmt, again);
+	va_end(again);
+	s = n < 0 ? NULL : malloc((size_t)n + 1);
+	if (s)
+		vsnprintf(s, (size_t)n + 1, fmt, ap);
+	return s;
+}
+
 char *str_fmt(const char *fmt, ...)
 {
 	va_list ap;
 	char *s;
-	int n;
 
 	va_start(ap, fmt);
-	n = vsnprintf(NULL, 0, fmt, ap);
-	va_end(ap);
-	if (n < 0)
-		return NULL;
-	s = malloc((size_t)n + 1);
-	if (!s)
-		return NULL;
-	va_start(ap, fmt);
-	vsnprintf(s, (size_t)n + 1, fmt, ap);
+	s = str_vfmt(fmt, ap);
 	va_end(ap);
 	return s;
 }
@@ -72,7 +76,8 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* One row of the distance table: a[i-1] against all of b. `before` and `last` are the two rows above. Returns the row's least value. */
+/* One row of the distance table: a[i-1] against all of b. `before` and `last` are the two rows above. Returns the row's least
+ * value. */
 static size_t fill_row(const char *a, size_t i, const char *b, size_t nb, const size_t *before, const size_t *last, size_t *now)
 {
 	size_t min = now[0] = i;

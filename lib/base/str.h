@@ -2,6 +2,7 @@
 #ifndef SE_BASE_STR_H
 #define SE_BASE_STR_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -22,6 +23,7 @@ struct kvs {
 char *str_dup(const char *s);
 /* printf into fresh memory; NULL on no memory. Caller frees. */
 char *str_fmt(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+char *str_vfmt(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 /* Equality that takes NULL: NULL equals only NULL. */
 bool str_eq(const char *a, const char *b);
 bool str_prefix(const char *s, const char *prefix);

@@ -2,9 +2,7 @@
 /* strs.c - ordered lists of owned strings and of pairs, and the one growth rule of all our arrays. Pure. */
 #include "lib/base/str.h"
 
-#include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,18 +51,9 @@ int strs_addf(struct strs *l, const char *fmt, ...)
 {
 	va_list ap;
 	char *s;
-	int n;
 
 	va_start(ap, fmt);
-	n = vsnprintf(NULL, 0, fmt, ap);
-	va_end(ap);
-	if (n < 0)
-		return -1;
-	s = malloc((size_t)n + 1);
-	if (!s)
-		return -1;
-	va_start(ap, fmt);
-	vsnprintf(s, (size_t)n + 1, fmt, ap);
+	s = str_vfmt(fmt, ap);
 	va_end(ap);
 	return strs_take(l, s);
 }

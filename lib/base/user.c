@@ -48,7 +48,8 @@ int user_lookup(const char *name, uid_t *uid, gid_t *gid, struct err *e)
 	free(memory);
 	if (found)
 		return 0;
-	return num ? err_errno(e, num, "cannot look up the user \"%s\"", name) : err_set(e, "there is no user \"%s\" on this machine", name);
+	return num ? err_errno(e, num, "cannot look up the user \"%s\"", name)
+		   : err_set(e, "there is no user \"%s\" on this machine", name);
 }
 
 static int remember(struct err *e)

@@ -8,8 +8,8 @@ struct err;
 
 /* uid and gid of a user name (or decimal uid). */
 int user_lookup(const char *name, uid_t *uid, gid_t *gid, struct err *e);
-/* If root: effective uid, gid and groups become the user's until user_restore(). Not root: must already be that user, else error
- * naming who may run this. */
+/* If root: effective uid, gid and groups become the user's until user_restore(). Not root: must already be that user, else an
+ * error naming who may run this. */
 int user_become(const char *name, struct err *e);
 void user_restore(void);
 /* For good (daemons): real, effective and saved. */

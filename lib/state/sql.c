@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sql.c - statements and transactions of the store. Called by the store's own files only.
  *
- * A plain BEGIN that reads and then writes fails at once when another writer came between, whatever the time-out: every transaction here
- * is BEGIN IMMEDIATE.
+ * A plain BEGIN that reads and then writes fails at once when another writer came between, whatever the time-out: every
+ * transaction here is BEGIN IMMEDIATE.
  */
 #include "lib/state/sql.h"
 
@@ -27,7 +27,8 @@ int sql_failed(struct store *s, struct err *e)
 	if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
 		return err_set(e, "the state file %s stays busy: another program of slurm-ec2 holds it", s->path);
 	if (code == SQLITE_READONLY || code == SQLITE_CANTOPEN || code == SQLITE_PERM)
-		return err_set(e, "the state file %s cannot be used (%s): run this as its owner", s->path, sqlite3_errmsg(s->db));
+		return err_set(e, "the state file %s cannot be used (%s): run this as its owner", s->path,
+			       sqlite3_errmsg(s->db));
 	return err_set(e, "state file %s: %s", s->path, s->db ? sqlite3_errmsg(s->db) : "not open");
 }
 
@@ -121,22 +122,54 @@ void sql_done(sqlite3_stmt *q)
 	sqlite3_clear_bindings(q);
 }
 
+/* Run a statement that query() made: how many rows it changed, or -1. */
+static int run(struct store *s, sqlite3_stmt *q, struct err *e)
+{
+	if (!q || sql_step(s, q, e) < 0)
+		return -1; /* the connection may be gone with its statements */
+	sql_done(q);
+	return sqlite3_changes(s->db);
+}
+
 int sql_run(struct store *s, struct err *e, const char *sql, const char *types, ...)
 {
 	sqlite3_stmt *q;
 	va_list ap;
-	int rc;
 
 	va_start(ap, types);
 	q = query(s, e, sql, types, ap);
 	va_end(ap);
+	return run(s, q, e);
+}
+
+int sql_change(struct store *s, struct err *e, const char *sql, const char *types, ...)
+{
+	sqlite3_stmt *q;
+	va_list ap;
+
+	if (sql_begin(s, e))
+		return -1;
+	va_start(ap, types);
+	q = query(s, e, sql, types, ap);
+	va_end(ap);
+	return sql_end(s, run(s, q, e), e);
+}
+
+int sql_rows(struct store *s, sqlite3_stmt *q, int (*read)(sqlite3_stmt *q, void *out, struct err *e), void *out, struct err *e)
+{
+	int rc;
+
 	if (!q)
 		return -1;
-	rc = sql_step(s, q, e);
-	if (rc < 0)
-		return -1; /* the connection may be gone with its statements */
-	sql_done(q);
-	return sqlite3_changes(s->db);
+	while ((rc = sql_step(s, q, e)) == 1) {
+		if (read(q, out, e)) {
+			sql_done(q);
+			return -1;
+		}
+	}
+	if (rc == 0)
+		sql_done(q); /* after a failure the connection may be gone with its statements */
+	return rc;
 }
 
 int sql_text(sqlite3_stmt *q, int column, char **out, struct err *e)

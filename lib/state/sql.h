@@ -31,13 +31,18 @@ int sql_begin(struct store *s, struct err *e);
 /* Commit when rc >= 0, else roll back. rc, or -1 with e when the commit failed. */
 int sql_end(struct store *s, int rc, struct err *e);
 
-/* A statement with its parameters: one letter each in types, t = text or NULL, i = int64_t. sql must be a literal: its address is the
- * cache's key. Borrowed until sql_done(). NULL with e. */
+/* A statement with its parameters: one letter each in types, t = text or NULL, i = int64_t. sql must be a literal: its address
+ * is the cache's key. Borrowed until sql_done(). NULL with e. */
 sqlite3_stmt *sql_query(struct store *s, struct err *e, const char *sql, const char *types, ...);
 int sql_step(struct store *s, sqlite3_stmt *q, struct err *e); /* 1 = a row, 0 = no more, -1 */
 void sql_done(sqlite3_stmt *q);				       /* takes NULL */
 /* Run a statement without rows: how many rows it changed, or -1. */
 int sql_run(struct store *s, struct err *e, const char *sql, const char *types, ...);
+/* The same as a transaction of its own. */
+int sql_change(struct store *s, struct err *e, const char *sql, const char *types, ...);
+/* Give every row to read(), which appends it to out and returns 0 or -1; then the statement is done. 0 or -1. */
+int sql_rows(struct store *s, sqlite3_stmt *q, int (*read)(sqlite3_stmt *q, void *out, struct err *e), void *out,
+	     struct err *e);
 /* A copy of a text column, NULL for SQL NULL. -1 on no memory. */
 int sql_text(sqlite3_stmt *q, int column, char **out, struct err *e);
 

@@ -1,8 +1,8 @@
 /* store.h - our own state: one SQLite file (WAL, synchronous=FULL), one function per question.
  *
- * It holds only what neither slurmctld nor EC2 knows: launches in flight, node-to-instance bindings with a generation number, failure
- * counters, the heartbeat, the event log. Every write is one BEGIN IMMEDIATE transaction behind our own busy handler. A damaged file is
- * moved aside (said in *note) and a new one made: the next clustermgtd loop rebuilds what matters.
+ * It holds only what neither slurmctld nor EC2 knows: launches in flight, node-to-instance bindings with a generation number,
+ * failure counters, the heartbeat, the event log. Every write is one BEGIN IMMEDIATE transaction behind our own busy handler. A
+ * damaged file is moved aside (said in *note) and a new one made: the next clustermgtd loop rebuilds what matters.
  */
 #ifndef SE_STATE_STORE_H
 #define SE_STATE_STORE_H
@@ -17,21 +17,22 @@ struct err;
 
 struct store;
 
-struct store *store_open(const char *path, struct err *note, struct err *e); /* note: text[0] = 0 unless a file was moved aside */
+/* note: text[0] = 0 unless a file was moved aside. */
+struct store *store_open(const char *path, struct err *note, struct err *e);
 /* Only reading, for `status`; NULL with e if there is none yet. */
 struct store *store_open_readonly(const char *path, struct err *e);
 void store_close(struct store *s); /* takes NULL */
 
-/* Many changes as one transaction (one fsync): calls in between join it. End with the caller's outcome: rc >= 0 commits and is returned; rc < 0, or a
- * failed call in between, undoes all and gives -1. Short: other programs wait for it. */
+/* Many changes as one transaction (one fsync): calls in between join it. End with the caller's outcome: rc >= 0 commits and is
+ * returned; rc < 0, or a failed call in between, undoes all and gives -1. Short: other programs wait for it. */
 int store_batch_begin(struct store *s, struct err *e);
 int store_batch_end(struct store *s, int rc, struct err *e);
 
 /* --- launches and bindings (idea 3: intent before effect) */
 
-/* In one transaction: for each node of l->nodes that has no LAUNCHING/BOUND binding, claim it for l->id (new generation) and commit the
- * row as INTENT. Nodes that are taken are left out of the row and listed in *taken. If none is left nothing is written.
- * 0, or -1 with e. l->nodes is changed to what was claimed. */
+/* In one transaction: for each node of l->nodes that has no LAUNCHING/BOUND binding, claim it for l->id (new generation) and
+ * commit the row as INTENT. Nodes that are taken are left out of the row and listed in *taken. If none is left nothing is
+ * written. 0, or -1 with e. l->nodes is changed to what was claimed. */
 int store_launch_claim(struct store *s, struct launch *l, struct strs *taken, struct err *e);
 /* Keep the exact request of an INTENT row, before it is sent. */
 int store_launch_request(struct store *s, const char *id, const char *request, struct err *e);
@@ -46,20 +47,21 @@ int store_launches_open(struct store *s, struct launches *out, struct err *e);
 /* Give an open launch to this process (pid), if its worker is `old_pid`. 1 taken, 0 not any more. */
 int store_launch_take(struct store *s, const char *id, int64_t old_pid, int64_t pid, struct err *e);
 
-/* LAUNCHING under `launch` -> BOUND with instance and ip (ip may be NULL, written later by a second call). 1 done; 0 = no longer
- * true (the node was suspended meanwhile): the caller terminates the instance. */
+/* LAUNCHING under `launch` -> BOUND with instance and ip (ip may be NULL, written later by a second call). 1 done; 0 = no
+ * longer true (the node was suspended meanwhile): the caller terminates the instance. */
 int store_bind(struct store *s, const char *node, const char *launch, const char *instance, const char *ip, struct err *e);
 /* Rebuild: force a BOUND row for a node that has none or a FREE one. 1 done, 0 it had one. */
 int store_adopt(struct store *s, const char *node, const char *launch, const char *instance, const char *ip, struct err *e);
-/* BOUND or LAUNCHING -> FREE with a new generation. `generation` -1 = whatever it is, else only if still that one. 1 done, 0 not. *was (may
- * be NULL) gets the row before; caller clears through bindings_clear. */
+/* BOUND or LAUNCHING -> FREE with a new generation. `generation` -1 = whatever it is, else only if still that one. 1 done, 0
+ * not. *was (may be NULL) gets the row before; caller clears through bindings_clear. */
 int store_free(struct store *s, const char *node, int64_t generation, struct bindings *was, struct err *e);
-int store_bindings(struct store *s, struct bindings *out, struct err *e); /* appends all, FREE ones too */
+int store_bindings(struct store *s, struct bindings *out, struct err *e);		   /* appends all, FREE ones too */
 int store_binding(struct store *s, const char *node, struct bindings *out, struct err *e); /* 0 or 1 row appended */
 
 /* --- counters and heartbeat */
 
-/* Wall ms of the last success of a source ("slurm", "ec2", "loop"), 0 = never; err text of the last failure or NULL. Caller frees *error. */
+/* Wall ms of the last success of a source ("slurm", "ec2", "loop"), 0 = never; err text of the last failure or NULL. Caller
+ * frees *error. */
 int store_source_ok(struct store *s, const char *source, int64_t now_ms, struct err *e);
 int store_source_failed(struct store *s, const char *source, int64_t now_ms, const char *error, struct err *e);
 int store_source(struct store *s, const char *source, int64_t *ok_ms, int64_t *failed_ms, char **error, struct err *e);

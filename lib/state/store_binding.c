@@ -8,7 +8,7 @@
 
 #define COLUMNS "node, generation, state, launch, instance, ip, since_ms"
 
-static int read_binding(sqlite3_stmt *q, struct bindings *out, struct err *e)
+static int read_binding(sqlite3_stmt *q, void *out, struct err *e)
 {
 	struct binding *b = bindings_add(out);
 
@@ -18,9 +18,9 @@ static int read_binding(sqlite3_stmt *q, struct bindings *out, struct err *e)
 	b->state = (enum binding_state)sqlite3_column_int(q, 2);
 	b->since_ms = sqlite3_column_int64(q, 6);
 	return sql_text(q, 0, &b->node, e) || sql_text(q, 3, &b->launch, e) || sql_text(q, 4, &b->instance, e) ||
-	       sql_text(q, 5, &b->ip, e)
-		       ? -1
-		       : 0;
+		       sql_text(q, 5, &b->ip, e)
+		   ? -1
+		   : 0;
 }
 
 /* Move all rows of `from` behind those of `to`. */
@@ -41,22 +41,11 @@ static int append(struct bindings *to, struct bindings *from, struct err *e)
 static int read_rows(struct store *s, sqlite3_stmt *q, struct bindings *out, struct err *e)
 {
 	struct bindings found = {0};
-	int rc;
 
-	if (!q)
-		return -1;
-	while ((rc = sql_step(s, q, e)) == 1) {
-		if (read_binding(q, &found, e)) {
-			sql_done(q);
-			bindings_clear(&found);
-			return -1;
-		}
-	}
-	if (rc < 0) {
+	if (sql_rows(s, q, read_binding, &found, e)) {
 		bindings_clear(&found);
 		return -1;
 	}
-	sql_done(q);
 	return append(out, &found, e);
 }
 
@@ -73,19 +62,18 @@ int store_binding(struct store *s, const char *node, struct bindings *out, struc
 /* The first call gives the machine; a repeated one for the same machine may bring its address. */
 static int bind_row(struct store *s, const char *node, const char *launch, const char *instance, const char *ip, struct err *e)
 {
+	static const char again[] = "UPDATE binding SET ip = coalesce(?, ip)"
+					" WHERE node = ? AND launch = ? AND instance = ? AND state = 1";
+	static const char first[] = "UPDATE binding SET state = 1, instance = ?, ip = ?, generation = ?, since_ms = ?"
+					" WHERE node = ? AND launch = ? AND state = 0";
 	int64_t generation;
-	int n = sql_run(s, e,
-			"UPDATE binding SET ip = coalesce(?, ip) WHERE node = ? AND launch = ? AND instance = ? AND state = 1", "tttt", ip,
-			node, launch, instance);
+	int n = sql_run(s, e, again, "tttt", ip, node, launch, instance);
 
 	if (n)
 		return n;
 	if (sql_generation(s, 1, &generation, e))
 		return -1;
-	return sql_run(s, e,
-		       "UPDATE binding SET state = 1, instance = ?, ip = ?, generation = ?, since_ms = ?"
-		       " WHERE node = ? AND launch = ? AND state = 0",
-		       "ttiitt", instance, ip, generation, clock_wall_ms(), node, launch);
+	return sql_run(s, e, first, "ttiitt", instance, ip, generation, clock_wall_ms(), node, launch);
 }
 
 int store_bind(struct store *s, const char *node, const char *launch, const char *instance, const char *ip, struct err *e)
@@ -100,15 +88,15 @@ int store_bind(struct store *s, const char *node, const char *launch, const char
 
 static int adopt_row(struct store *s, const char *node, const char *launch, const char *instance, const char *ip, struct err *e)
 {
+	static const char sql[] = "INSERT INTO binding(" COLUMNS ") VALUES(?, ?, 1, ?, ?, ?, ?) ON CONFLICT(node) DO UPDATE"
+				  " SET generation = excluded.generation, state = 1, launch = excluded.launch,"
+				  " instance = excluded.instance, ip = excluded.ip, since_ms = excluded.since_ms"
+				  " WHERE binding.state = 2";
 	int64_t generation;
 
 	if (sql_generation(s, 1, &generation, e))
 		return -1;
-	return sql_run(s, e,
-		       "INSERT INTO binding(" COLUMNS ") VALUES(?, ?, 1, ?, ?, ?, ?)"
-		       " ON CONFLICT(node) DO UPDATE SET generation = excluded.generation, state = 1, launch = excluded.launch,"
-		       " instance = excluded.instance, ip = excluded.ip, since_ms = excluded.since_ms WHERE binding.state = 2",
-		       "tittti", node, generation, launch, instance, ip, clock_wall_ms());
+	return sql_run(s, e, sql, "tittti", node, generation, launch, instance, ip, clock_wall_ms());
 }
 
 int store_adopt(struct store *s, const char *node, const char *launch, const char *instance, const char *ip, struct err *e)
@@ -123,14 +111,14 @@ int store_adopt(struct store *s, const char *node, const char *launch, const cha
 
 static int free_row(struct store *s, const char *node, int64_t generation, struct bindings *was, struct err *e)
 {
+	static const char sql[] =
+		"UPDATE binding SET state = 2, launch = NULL, instance = NULL, ip = NULL, generation = ?, since_ms = ?"
+		" WHERE node = ? AND state < 2 AND (? = -1 OR generation = ?)";
 	int64_t next;
 
 	if (store_binding(s, node, was, e) || sql_generation(s, 1, &next, e))
 		return -1;
-	return sql_run(s, e,
-		       "UPDATE binding SET state = 2, launch = NULL, instance = NULL, ip = NULL, generation = ?, since_ms = ?"
-		       " WHERE node = ? AND state < 2 AND (? = -1 OR generation = ?)",
-		       "iitii", next, clock_wall_ms(), node, generation, generation);
+	return sql_run(s, e, sql, "iitii", next, clock_wall_ms(), node, generation, generation);
 }
 
 int store_free(struct store *s, const char *node, int64_t generation, struct bindings *was, struct err *e)

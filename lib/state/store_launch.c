@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* store_launch.c - rows of launches: intent before effect. Called by apply before and after each EC2 call that makes machines. */
+/* store_launch.c - rows of launches: intent before effect. Called by apply before and after each EC2 call that makes machines.
+ */
 #include "lib/state/store.h"
 
 #include "lib/base/clock.h"
@@ -17,8 +18,8 @@ _Static_assert(BINDING_LAUNCHING == 0 && BINDING_BOUND == 1 && BINDING_FREE == 2
 
 static const char claim_sql[] =
 	"INSERT INTO binding(node, generation, state, launch, since_ms) VALUES(?, ?, 0, ?, ?)"
-	" ON CONFLICT(node) DO UPDATE SET generation = excluded.generation, state = 0, launch = excluded.launch, instance = NULL,"
-	" ip = NULL, since_ms = excluded.since_ms WHERE binding.state = 2";
+	" ON CONFLICT(node) DO UPDATE SET generation = excluded.generation, state = 0, launch = excluded.launch,"
+	" instance = NULL, ip = NULL, since_ms = excluded.since_ms WHERE binding.state = 2";
 
 /* Claim what is free: the rest goes to `lost`. */
 static int claim_nodes(struct store *s, const struct launch *l, struct strs *won, struct strs *lost, struct err *e)
@@ -40,17 +41,17 @@ static int claim_nodes(struct store *s, const struct launch *l, struct strs *won
 
 static int insert_row(struct store *s, const struct launch *l, const struct strs *won, struct err *e)
 {
+	static const char sql[] =
+		"INSERT INTO launch(id, queue, resource, nodes, min_count, state, created_ms, pid, jobs, request)"
+		" VALUES(?, ?, ?, ?, ?, 0, ?, ?, ?, ?)";
 	char *nodes = strs_join(won, ","), *jobs = strs_join(&l->jobs, ",");
 	int rc = -1;
 
 	if (!nodes || !jobs)
 		err_nomem(e);
 	else
-		rc = sql_run(s, e,
-			     "INSERT INTO launch(id, queue, resource, nodes, min_count, state, created_ms, pid, jobs, request)"
-			     " VALUES(?, ?, ?, ?, ?, 0, ?, ?, ?, ?)",
-			     "ttttiiitt", l->id, l->queue, l->resource, nodes, (int64_t)l->min_count, l->created_ms, l->pid, jobs,
-			     l->request);
+		rc = sql_run(s, e, sql, "ttttiiitt", l->id, l->queue, l->resource, nodes, (int64_t)l->min_count, l->created_ms,
+			     l->pid, jobs, l->request);
 	free(nodes);
 	free(jobs);
 	return rc < 0 ? -1 : 0;
@@ -59,7 +60,7 @@ static int insert_row(struct store *s, const struct launch *l, const struct strs
 static int claim(struct store *s, const struct launch *l, struct strs *won, struct strs *lost, struct err *e)
 {
 	if (sql_run(s, e, "DELETE FROM launch WHERE state = 2 AND created_ms < ?", "i", clock_wall_ms() - KEEP_DONE_MS) < 0 ||
-	    claim_nodes(s, l, won, lost, e))
+		claim_nodes(s, l, won, lost, e))
 		return -1;
 	return won->n ? insert_row(s, l, won, e) : 0;
 }
@@ -109,34 +110,28 @@ static int expect_row(int changed, const char *id, struct err *e)
 
 int store_launch_request(struct store *s, const char *id, const char *request, struct err *e)
 {
-	if (sql_begin(s, e))
-		return -1;
-	return sql_end(s, expect_row(sql_run(s, e, "UPDATE launch SET request = ? WHERE id = ? AND state = 0", "tt", request, id), id, e),
-		       e);
+	static const char sql[] = "UPDATE launch SET request = ? WHERE id = ? AND state = 0";
+
+	return expect_row(sql_change(s, e, sql, "tt", request, id), id, e);
 }
 
 int store_launch_answered(struct store *s, const char *id, const char *code, struct err *e)
 {
-	if (sql_begin(s, e))
-		return -1;
-	return sql_end(s,
-		       expect_row(sql_run(s, e, "UPDATE launch SET state = 1, error = ? WHERE id = ? AND state < 2", "tt", code, id), id, e),
-		       e);
+	static const char sql[] = "UPDATE launch SET state = 1, error = ? WHERE id = ? AND state < 2";
+
+	return expect_row(sql_change(s, e, sql, "tt", code, id), id, e);
 }
 
 /* Free the nodes that still wait for a machine of this launch; node NULL = all of them. */
 static int free_claims(struct store *s, const char *id, const char *node, struct err *e)
 {
+	static const char sql[] = "UPDATE binding SET state = 2, launch = NULL, generation = ?, since_ms = ?"
+				  " WHERE launch = ? AND state = 0 AND (? IS NULL OR node = ?)";
 	int64_t generation;
 
 	if (sql_generation(s, 1, &generation, e))
 		return -1;
-	return sql_run(s, e,
-		       "UPDATE binding SET state = 2, launch = NULL, generation = ?, since_ms = ?"
-		       " WHERE launch = ? AND state = 0 AND (? IS NULL OR node = ?)",
-		       "iittt", generation, clock_wall_ms(), id, node, node) < 0
-		       ? -1
-		       : 0;
+	return sql_run(s, e, sql, "iittt", generation, clock_wall_ms(), id, node, node) < 0 ? -1 : 0;
 }
 
 int store_launch_done(struct store *s, const char *id, struct err *e)
@@ -158,14 +153,15 @@ int store_launch_release(struct store *s, const char *id, const char *node, stru
 	return sql_end(s, free_claims(s, id, node, e), e);
 }
 
-static int read_launch(sqlite3_stmt *q, struct launches *out, struct err *e)
+static int read_launch(sqlite3_stmt *q, void *out, struct err *e)
 {
 	struct launch *l = launches_add(out);
 
 	if (!l)
 		return err_nomem(e);
-	if (sql_text(q, 0, &l->id, e) || sql_text(q, 1, &l->queue, e) || sql_text(q, 2, &l->resource, e) || sql_text(q, 6, &l->error, e) ||
-	    sql_text(q, 10, &l->request, e) || sql_list(q, 3, &l->nodes, e) || sql_list(q, 9, &l->jobs, e))
+	if (sql_text(q, 0, &l->id, e) || sql_text(q, 1, &l->queue, e) || sql_text(q, 2, &l->resource, e) ||
+		sql_text(q, 6, &l->error, e) || sql_text(q, 10, &l->request, e) || sql_list(q, 3, &l->nodes, e) ||
+		sql_list(q, 9, &l->jobs, e))
 		return -1;
 	l->min_count = sqlite3_column_int(q, 4);
 	l->state = (enum launch_state)sqlite3_column_int(q, 5);
@@ -176,27 +172,15 @@ static int read_launch(sqlite3_stmt *q, struct launches *out, struct err *e)
 
 int store_launches_open(struct store *s, struct launches *out, struct err *e)
 {
+	static const char sql[] = "SELECT id, queue, resource, nodes, min_count, state, error, created_ms, pid, jobs, request"
+				  " FROM launch WHERE state < 2 ORDER BY created_ms, id";
 	struct launches found = {0};
-	int rc;
-	sqlite3_stmt *q = sql_query(s, e,
-				    "SELECT id, queue, resource, nodes, min_count, state, error, created_ms, pid, jobs, request FROM launch"
-				    " WHERE state < 2 ORDER BY created_ms, id",
-				    "");
+	sqlite3_stmt *q = sql_query(s, e, sql, "");
 
-	if (!q)
-		return -1;
-	while ((rc = sql_step(s, q, e)) == 1) {
-		if (read_launch(q, &found, e)) {
-			sql_done(q);
-			launches_clear(&found);
-			return -1;
-		}
-	}
-	if (rc < 0) {
+	if (sql_rows(s, q, read_launch, &found, e)) {
 		launches_clear(&found);
 		return -1;
 	}
-	sql_done(q);
 	if (mem_grow(&out->v, &out->cap, out->n + found.n, sizeof *out->v)) {
 		launches_clear(&found);
 		return err_nomem(e);
@@ -209,7 +193,7 @@ int store_launches_open(struct store *s, struct launches *out, struct err *e)
 
 int store_launch_take(struct store *s, const char *id, int64_t old_pid, int64_t pid, struct err *e)
 {
-	if (sql_begin(s, e))
-		return -1;
-	return sql_end(s, sql_run(s, e, "UPDATE launch SET pid = ? WHERE id = ? AND pid = ? AND state < 2", "iti", pid, id, old_pid), e);
+	static const char sql[] = "UPDATE launch SET pid = ? WHERE id = ? AND pid = ? AND state < 2";
+
+	return sql_change(s, e, sql, "iti", pid, id, old_pid);
 }

@@ -19,33 +19,20 @@ int store_batch_end(struct store *s, int rc, struct err *e)
 	return sql_end(s, rc, e);
 }
 
-/* One statement as a transaction: 0 or -1. */
-static int done(struct store *s, int changed, struct err *e)
-{
-	return sql_end(s, changed, e) < 0 ? -1 : 0;
-}
-
 int store_source_ok(struct store *s, const char *source, int64_t now_ms, struct err *e)
 {
-	if (sql_begin(s, e))
-		return -1;
-	return done(s,
-		    sql_run(s, e,
-			    "INSERT INTO source VALUES(?, ?, 0, NULL) ON CONFLICT(name) DO UPDATE SET ok_ms = max(ok_ms, excluded.ok_ms)", "ti",
-			    source, now_ms),
-		    e);
+	static const char sql[] = "INSERT INTO source VALUES(?, ?, 0, NULL)"
+				  " ON CONFLICT(name) DO UPDATE SET ok_ms = max(ok_ms, excluded.ok_ms)";
+
+	return sql_change(s, e, sql, "ti", source, now_ms) < 0 ? -1 : 0;
 }
 
 int store_source_failed(struct store *s, const char *source, int64_t now_ms, const char *error, struct err *e)
 {
-	if (sql_begin(s, e))
-		return -1;
-	return done(s,
-		    sql_run(s, e,
-			    "INSERT INTO source VALUES(?, 0, ?, ?) ON CONFLICT(name) DO UPDATE SET failed_ms = excluded.failed_ms,"
-			    " error = excluded.error",
-			    "tit", source, now_ms, error),
-		    e);
+	static const char sql[] = "INSERT INTO source VALUES(?, 0, ?, ?)"
+				  " ON CONFLICT(name) DO UPDATE SET failed_ms = excluded.failed_ms, error = excluded.error";
+
+	return sql_change(s, e, sql, "tit", source, now_ms, error) < 0 ? -1 : 0;
 }
 
 int store_source(struct store *s, const char *source, int64_t *ok_ms, int64_t *failed_ms, char **error, struct err *e)
@@ -84,16 +71,17 @@ static int read_counter(struct store *s, const char *name, int64_t *out, struct 
 
 int store_counter_add(struct store *s, const char *name, int64_t by, int64_t *out, struct err *e)
 {
+	static const char sql[] = "INSERT INTO counter VALUES(?, ?)"
+				  " ON CONFLICT(name) DO UPDATE SET value = value + excluded.value";
 	int64_t value = 0;
 	int rc;
 
 	if (sql_begin(s, e))
 		return -1;
-	rc = sql_run(s, e, "INSERT INTO counter VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET value = value + excluded.value", "ti", name,
-		     by);
+	rc = sql_run(s, e, sql, "ti", name, by);
 	if (rc >= 0)
 		rc = read_counter(s, name, &value, e);
-	if (done(s, rc, e))
+	if (sql_end(s, rc, e) < 0)
 		return -1;
 	if (out)
 		*out = value;
@@ -102,45 +90,40 @@ int store_counter_add(struct store *s, const char *name, int64_t by, int64_t *ou
 
 int store_counter_set(struct store *s, const char *name, int64_t value, struct err *e)
 {
-	if (sql_begin(s, e))
-		return -1;
-	return done(s,
-		    sql_run(s, e, "INSERT INTO counter VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET value = excluded.value", "ti", name,
-			    value),
-		    e);
+	static const char sql[] = "INSERT INTO counter VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET value = excluded.value";
+
+	return sql_change(s, e, sql, "ti", name, value) < 0 ? -1 : 0;
+}
+
+static int read_pair(sqlite3_stmt *q, void *out, struct err *e)
+{
+	const char *name = (const char *)sqlite3_column_text(q, 0), *value = (const char *)sqlite3_column_text(q, 1);
+
+	return kvs_add(out, name, value) ? err_nomem(e) : 0;
 }
 
 int store_counters(struct store *s, const char *prefix, struct kvs *out, struct err *e)
 {
-	sqlite3_stmt *q = sql_query(s, e,
-				    "SELECT name, CAST(value AS TEXT) FROM counter WHERE substr(name, 1, length(?1)) = ?1 ORDER BY name",
-				    "t", prefix);
+	static const char sql[] = "SELECT name, CAST(value AS TEXT) FROM counter"
+				  " WHERE substr(name, 1, length(?1)) = ?1 ORDER BY name";
+	sqlite3_stmt *q = sql_query(s, e, sql, "t", prefix);
 	size_t before = out->key.n;
-	int rc;
 
-	if (!q)
-		return -1;
-	while ((rc = sql_step(s, q, e)) == 1) {
-		if (kvs_add(out, (const char *)sqlite3_column_text(q, 0), (const char *)sqlite3_column_text(q, 1))) {
-			sql_done(q);
-			rc = err_nomem(e);
-			break;
-		}
-	}
-	if (rc == 0)
-		sql_done(q);
-	while (rc < 0 && out->key.n > before) {
+	if (sql_rows(s, q, read_pair, out, e) == 0)
+		return 0;
+	while (out->key.n > before) {
 		free(out->key.v[--out->key.n]);
 		free(out->val.v[--out->val.n]);
 	}
-	return rc;
+	return -1;
 }
 
-static int add_event(struct store *s, int64_t now_ms, const char *type, const char *node, const char *instance, const char *detail,
-		     struct err *e)
+static int add_event(struct store *s, int64_t now_ms, const char *type, const char *node, const char *instance,
+		     const char *detail, struct err *e)
 {
-	if (sql_run(s, e, "INSERT INTO event(time_ms, type, node, instance, detail) VALUES(?, ?, ?, ?, ?)", "itttt", now_ms, type, node,
-		    instance, detail) < 0)
+	static const char sql[] = "INSERT INTO event(time_ms, type, node, instance, detail) VALUES(?, ?, ?, ?, ?)";
+
+	if (sql_run(s, e, sql, "itttt", now_ms, type, node, instance, detail) < 0)
 		return -1;
 	return sql_run(s, e, "DELETE FROM event WHERE id <= ?", "i", (int64_t)sqlite3_last_insert_rowid(s->db) - EVENTS_KEPT);
 }
@@ -150,5 +133,5 @@ int store_event(struct store *s, int64_t now_ms, const char *type, const char *n
 {
 	if (sql_begin(s, e))
 		return -1;
-	return done(s, add_event(s, now_ms, type, node, instance, detail, e), e);
+	return sql_end(s, add_event(s, now_ms, type, node, instance, detail, e), e) < 0 ? -1 : 0;
 }

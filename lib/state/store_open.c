@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* store_open.c - open, make, upgrade and set aside the state file. Refuses a file made by a newer version; never deletes one.
  *
- * A lock file beside it (flock) keeps those who make, upgrade or set aside apart from those who open. It is held only while opening.
+ * A lock file beside it (flock) keeps those who make, upgrade or set aside apart from those who open. It is held only while
+ * opening.
  */
 #include "lib/state/store.h"
 
@@ -23,18 +24,20 @@
 #define BUSY_MAX_MS 10000 /* a writer holds the file for milliseconds; ten seconds mean that one hangs */
 #define OPEN_TRIES 4	  /* shared, exclusive, after setting aside, and one in reserve */
 
-/* Each entry takes the schema one version up; the last one's index + 1 is PRAGMA user_version. Never edit one that was released. */
+/* Each entry takes the schema one version up; the last one's index + 1 is PRAGMA user_version. Never edit one that was
+ * released. */
 static const char *const migrations[] = {
 	"CREATE TABLE meta(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"
 	"CREATE TABLE launch(id TEXT PRIMARY KEY, queue TEXT NOT NULL, resource TEXT NOT NULL, nodes TEXT NOT NULL,"
 	" min_count INTEGER NOT NULL, state INTEGER NOT NULL, error TEXT, created_ms INTEGER NOT NULL, pid INTEGER NOT NULL,"
 	" jobs TEXT NOT NULL, request TEXT);"
 	"CREATE INDEX launch_state ON launch(state, created_ms);"
-	"CREATE TABLE binding(node TEXT PRIMARY KEY, generation INTEGER NOT NULL, state INTEGER NOT NULL, launch TEXT, instance TEXT,"
-	" ip TEXT, since_ms INTEGER NOT NULL) WITHOUT ROWID;"
+	"CREATE TABLE binding(node TEXT PRIMARY KEY, generation INTEGER NOT NULL, state INTEGER NOT NULL, launch TEXT,"
+	" instance TEXT, ip TEXT, since_ms INTEGER NOT NULL) WITHOUT ROWID;"
 	"CREATE INDEX binding_launch ON binding(launch);"
 	"CREATE UNIQUE INDEX binding_instance ON binding(instance) WHERE instance IS NOT NULL;"
-	"CREATE TABLE source(name TEXT PRIMARY KEY, ok_ms INTEGER NOT NULL, failed_ms INTEGER NOT NULL, error TEXT) WITHOUT ROWID;"
+	"CREATE TABLE source(name TEXT PRIMARY KEY, ok_ms INTEGER NOT NULL, failed_ms INTEGER NOT NULL, error TEXT)"
+	" WITHOUT ROWID;"
 	"CREATE TABLE counter(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"
 	"CREATE TABLE event(id INTEGER PRIMARY KEY, time_ms INTEGER NOT NULL, type TEXT NOT NULL, node TEXT, instance TEXT,"
 	" detail TEXT);",
@@ -138,13 +141,14 @@ static enum verdict connect_file(struct store *s, struct err *e)
 	}
 	sqlite3_extended_result_codes(s->db, 1);
 	sqlite3_busy_handler(s->db, wait_busy, NULL);
-	if (sqlite3_exec(s->db, s->readonly ? "PRAGMA query_only = ON" : "PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON", NULL,
-			 NULL, NULL) ||
-	    read_version(s, &version) || sqlite3_exec(s->db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL))
+	if (sqlite3_exec(s->db,
+			 s->readonly ? "PRAGMA query_only = ON" : "PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON",
+			 NULL, NULL, NULL) ||
+		read_version(s, &version) || sqlite3_exec(s->db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL))
 		return judge_failure(s, e);
 	if (version > VERSION) {
-		err_set(e, "the state file %s was made by a newer slurm-ec2 (schema %d, this one knows %d): run that version", s->path,
-			version, VERSION);
+		err_set(e, "the state file %s was made by a newer slurm-ec2 (schema %d, this one knows %d): run that version",
+			s->path, version, VERSION);
 		disconnect(s);
 		return REFUSED;
 	}
@@ -179,7 +183,7 @@ static int migrate(struct store *s)
 static enum verdict set_up(struct store *s, struct err *e)
 {
 	if (sqlite3_exec(s->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL) ||
-	    sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL))
+		sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL))
 		return judge_failure(s, e);
 	if (migrate(s) || sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL))
 		return judge_failure(s, e); /* closing rolls back */

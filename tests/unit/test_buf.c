@@ -80,7 +80,8 @@ static void failure_sticks(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(base64), cmocka_unit_test(adding), cmocka_unit_test(failure_sticks)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(base64), cmocka_unit_test(adding),
+					   cmocka_unit_test(failure_sticks)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

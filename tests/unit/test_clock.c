@@ -88,7 +88,8 @@ static void random_ids(void **state)
 		assert_string_not_equal(a, b);
 		assert_int_equal(strlen(a), 36);
 		assert_int_equal(strspn(a, "0123456789abcdef-"), 36);
-		assert_true(a[8] == '-' && a[13] == '-' && a[14] == '4' && a[18] == '-' && strchr("89ab", a[19]) && a[23] == '-');
+		assert_true(a[8] == '-' && a[13] == '-' && a[14] == '4' && a[18] == '-' && strchr("89ab", a[19]) &&
+				a[23] == '-');
 		rand_hex(hex, 32);
 		assert_int_equal(strlen(hex), 32);
 		assert_int_equal(strspn(hex, "0123456789abcdef"), 32);
@@ -110,8 +111,8 @@ static void clocks(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(iso_text), cmocka_unit_test(iso_parse), cmocka_unit_test(random_ids),
-					   cmocka_unit_test(clocks)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(iso_text), cmocka_unit_test(iso_parse),
+					   cmocka_unit_test(random_ids), cmocka_unit_test(clocks)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

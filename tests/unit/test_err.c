@@ -41,10 +41,8 @@ static void truncation(void **state)
 		size_t len;
 		const char *tail;
 	} row[] = {
-		{ERR_TEXT_MAX - 2, ERR_TEXT_MAX - 2, "xxx"},
-		{ERR_TEXT_MAX - 1, ERR_TEXT_MAX - 1, "xxx"},
-		{ERR_TEXT_MAX, ERR_TEXT_MAX - 1, "..."},
-		{ERR_TEXT_MAX + 1, ERR_TEXT_MAX - 1, "..."},
+		{ERR_TEXT_MAX - 2, ERR_TEXT_MAX - 2, "xxx"}, {ERR_TEXT_MAX - 1, ERR_TEXT_MAX - 1, "xxx"},
+		{ERR_TEXT_MAX, ERR_TEXT_MAX - 1, "..."},	 {ERR_TEXT_MAX + 1, ERR_TEXT_MAX - 1, "..."},
 		{9 * ERR_TEXT_MAX, ERR_TEXT_MAX - 1, "..."},
 	};
 	static char text[9 * ERR_TEXT_MAX + 1];

@@ -214,8 +214,9 @@ static void joining(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {EACH(replace), EACH(replace_refused), EACH(replace_interrupted), EACH(reading),
-					   EACH(folders), EACH(removal),	 EACH(joining)};
+	const struct CMUnitTest tests[] = {EACH(replace), EACH(replace_refused), EACH(replace_interrupted),
+					   EACH(reading), EACH(folders),	 EACH(removal),
+					   EACH(joining)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,8 +77,9 @@ static void depth(void **state)
 
 static void members(void **state)
 {
-	struct json_object *o = parse("{\"s\":\"text\",\"i\":-7,\"b\":true,\"a\":[\"x\",\"y\"],\"o\":{\"k\":1},\"n\":null,\"d\":1.5,"
-				      "\"mixed\":[\"x\",1],\"nul\":\"a\\u0000b\"}");
+	struct json_object *o =
+		parse("{\"s\":\"text\",\"i\":-7,\"b\":true,\"a\":[\"x\",\"y\"],\"o\":{\"k\":1},\"n\":null,\"d\":1.5,"
+		  "\"mixed\":[\"x\",1],\"nul\":\"a\\u0000b\"}");
 	struct json_object *sub = NULL;
 	struct strs list = {0};
 	const char *s = "before";
@@ -138,14 +139,14 @@ static void writing(void **state)
 	assert_int_equal(jview_put_obj(o, "o", json_object_new_object()), 0);
 	assert_int_equal(jview_put_obj(o, "bad", NULL), -1);
 	assert_string_equal(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN),
-			    "{\"s\":\"a\\\"b\",\"i\":9223372036854775807,\"b\":false,\"l\":[\"x\",\"y\"],\"o\":{}}");
+				"{\"s\":\"a\\\"b\",\"i\":9223372036854775807,\"b\":false,\"l\":[\"x\",\"y\"],\"o\":{}}");
 	strs_clear(&list);
 	json_object_put(o);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(texts),   cmocka_unit_test(bounded), cmocka_unit_test(depth),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(texts), cmocka_unit_test(bounded), cmocka_unit_test(depth),
 					   cmocka_unit_test(members), cmocka_unit_test(writing)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -146,10 +146,11 @@ static void bool_table(void **state)
 		const char *text;
 		int rc, value;
 	} row[] = {
-		{"true", 0, 1}, {"True", 0, 1}, {"TRUE", 0, 1}, {"yes", 0, 1}, {"Yes", 0, 1},	 {"on", 0, 1},	 {"t", 0, 1},	{"Y", 0, 1},
-		{"1", 0, 1},	{"false", 0, 0}, {"False", 0, 0}, {"no", 0, 0}, {"NO", 0, 0},	 {"off", 0, 0},	 {"F", 0, 0},	{"n", 0, 0},
-		{"0", 0, 0},	{"", -1, 0},	 {NULL, -1, 0},	  {"2", -1, 0}, {"tru", -1, 0}, {"truee", -1, 0}, {" true", -1, 0}, {"null", -1, 0},
-		{"falsefalse", -1, 0},
+		{"true", 0, 1},  {"True", 0, 1},   {"TRUE", 0, 1},	 {"yes", 0, 1},	  {"Yes", 0, 1},
+		{"on", 0, 1},    {"t", 0, 1},      {"Y", 0, 1},	 {"1", 0, 1},	  {"false", 0, 0},
+		{"False", 0, 0}, {"no", 0, 0},     {"NO", 0, 0},	 {"off", 0, 0},	  {"F", 0, 0},
+		{"n", 0, 0},     {"0", 0, 0},      {"", -1, 0},	 {NULL, -1, 0},	  {"2", -1, 0},
+		{"tru", -1, 0},  {"truee", -1, 0}, {" true", -1, 0}, {"null", -1, 0}, {"falsefalse", -1, 0},
 	};
 
 	(void)state;
@@ -205,8 +206,8 @@ static void duration_table(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(i64_table),	 cmocka_unit_test(double_table), cmocka_unit_test(double_overflow),
-		cmocka_unit_test(double_locale), cmocka_unit_test(bool_table),	 cmocka_unit_test(duration_table),
+		cmocka_unit_test(i64_table),     cmocka_unit_test(double_table), cmocka_unit_test(double_overflow),
+		cmocka_unit_test(double_locale), cmocka_unit_test(bool_table),   cmocka_unit_test(duration_table),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -91,16 +91,16 @@ static void json_form(void **state)
 	problems_add(&p, PROBLEM_WARNING, NULL, 0, 0, NULL, "u");
 	o = problems_json(&p);
 	assert_string_equal(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN),
-			    "[{\"level\":\"error\",\"file\":\"f\",\"line\":3,\"column\":4,\"key\":\"K\",\"message\":\"t\"},"
-			    "{\"level\":\"warning\",\"message\":\"u\"}]");
+				"[{\"level\":\"error\",\"file\":\"f\",\"line\":3,\"column\":4,\"key\":\"K\",\"message\":\"t\"},"
+				"{\"level\":\"warning\",\"message\":\"u\"}]");
 	json_object_put(o);
 	problems_clear(&p);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(text_form), cmocka_unit_test(stable), cmocka_unit_test(lost_problem_is_an_error),
-					   cmocka_unit_test(json_form)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(text_form), cmocka_unit_test(stable),
+					   cmocka_unit_test(lost_problem_is_an_error), cmocka_unit_test(json_form)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -182,7 +182,8 @@ static pid_t printed_pid(const struct buf *out)
 	return (pid_t)pid;
 }
 
-/* The time-out ends the whole group, also a grandchild that holds the pipe, also those that ignore SIGTERM, also endless writers. */
+/* The time-out ends the whole group, also a grandchild that holds the pipe, also those that ignore SIGTERM, also endless
+ * writers. */
 static void time_out(void **state)
 {
 	static const char *const script[] = {
@@ -340,9 +341,9 @@ static void sane(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(outcomes),	     cmocka_unit_test(cannot_start), cmocka_unit_test(safe_path_and_env),
-		cmocka_unit_test(clean_child),	     cmocka_unit_test(time_out),     cmocka_unit_test(background_holder),
-		cmocka_unit_test(much_output),	     cmocka_unit_test(spawn_and_end), cmocka_unit_test(sane),
+		cmocka_unit_test(outcomes),	   cmocka_unit_test(cannot_start),  cmocka_unit_test(safe_path_and_env),
+		cmocka_unit_test(clean_child), cmocka_unit_test(time_out),	    cmocka_unit_test(background_holder),
+		cmocka_unit_test(much_output), cmocka_unit_test(spawn_and_end), cmocka_unit_test(sane),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,7 +49,7 @@ static void binds(void **state)
 	assert_int_equal(store_bind(s, "n-1", "L1", "i-1", NULL, NULL), 1);
 	row_is(s, "n-1", "B L1 i-1 -");
 	assert_int_equal(store_bind(s, "n-1", "L1", "i-1", "10.0.0.1", NULL), 1); /* the address comes later */
-	assert_int_equal(store_bind(s, "n-1", "L1", "i-1", NULL, NULL), 1);	   /* and is not forgotten */
+	assert_int_equal(store_bind(s, "n-1", "L1", "i-1", NULL, NULL), 1);	  /* and is not forgotten */
 	row_is(s, "n-1", "B L1 i-1 10.0.0.1");
 	assert_int_equal(store_bind(s, "n-1", "L1", "i-2", NULL, NULL), 0); /* has another machine */
 	assert_int_equal(store_bind(s, "n-2", "L9", "i-2", NULL, NULL), 0); /* another launch */
@@ -325,9 +325,9 @@ static void unusable_place(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		EACH(claims), EACH(binds),		EACH(generations),	  EACH(adoption),     EACH(launch_life),
-		EACH(batch),  EACH(sources_and_counters), EACH(events_are_bounded), EACH(modes),	      EACH(reading_only),
-		EACH(newer_version), EACH(unusable_place),
+		EACH(claims),      EACH(binds),	   EACH(generations),	       EACH(adoption),
+		EACH(launch_life), EACH(batch),	   EACH(sources_and_counters), EACH(events_are_bounded),
+		EACH(modes),       EACH(reading_only), EACH(newer_version),	       EACH(unusable_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

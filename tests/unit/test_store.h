@@ -45,7 +45,8 @@ static inline struct store *open_store(void)
 /* A launch for the nodes of a comma list; launch_clear() frees it. */
 static inline struct launch make_launch(const char *id, const char *nodes)
 {
-	struct launch l = {.id = str_dup(id), .queue = str_dup("q"), .resource = str_dup("r"), .min_count = 1, .created_ms = 1000, .pid = 77};
+	struct launch l = {
+		.id = str_dup(id), .queue = str_dup("q"), .resource = str_dup("r"), .min_count = 1, .created_ms = 1000, .pid = 77};
 
 	assert_int_equal(strs_split(&l.nodes, nodes, ','), 0);
 	return l;

@@ -61,7 +61,8 @@ static int count_by_hand(struct store *s)
 
 	if (store_batch_begin(s, NULL))
 		return 6;
-	if (store_counters(s, "by hand", &found, NULL) == 0 && (found.val.n == 0 || num_i64(found.val.v[0], 0, INT64_MAX, &value, NULL) == 0))
+	if (store_counters(s, "by hand", &found, NULL) == 0 &&
+		(found.val.n == 0 || num_i64(found.val.v[0], 0, INT64_MAX, &value, NULL) == 0))
 		rc = store_counter_set(s, "by hand", value + 1, NULL);
 	kvs_clear(&found);
 	return store_batch_end(s, rc, NULL) ? 7 : 0;
@@ -129,7 +130,7 @@ static void killed_in_transaction(void **state)
 	if (pid == 0) {
 		s = open_store();
 		if (store_batch_begin(s, NULL) || store_bind(s, "n-1", "L1", "i-1", NULL, NULL) != 1 ||
-		    store_free(s, "n-2", -1, NULL, NULL) != 1)
+			store_free(s, "n-2", -1, NULL, NULL) != 1)
 			_exit(1);
 		(void)!write(ready[1], "x", 1);
 		for (;;)
@@ -182,7 +183,8 @@ static void killed_anywhere(void **state)
 		if (pid == 0) {
 			s = open_store();
 			for (int i = 0;; i++) {
-				char *id = str_fmt("L%d-%d", round, i), *nodes = str_fmt("n-%d-%d-1,n-%d-%d-2", round, i, round, i);
+				char *id = str_fmt("L%d-%d", round, i),
+				     *nodes = str_fmt("n-%d-%d-1,n-%d-%d-2", round, i, round, i);
 				struct launch l = make_launch(id, nodes);
 
 				if (store_launch_claim(s, &l, NULL, NULL) || (i % 2 && store_launch_done(s, id, NULL)))
@@ -217,8 +219,9 @@ static char *file_like(const char *start)
 
 static void damaged_at_open(void **state)
 {
-	static const char junk[] = "This is not a database, it is a text that somebody put here by mistake, and it is rather long, so that "
-				   "SQLite reads a whole header of it.";
+	static const char junk[] =
+		"This is not a database, it is a text that somebody put here by mistake, and it is rather long, so that "
+		"SQLite reads a whole header of it.";
 	struct err note, e = {""};
 	struct store *s;
 	struct buf b = {0};
@@ -293,7 +296,8 @@ static void damaged_inside(void **state)
 	store_close(s);
 }
 
-/* Somebody deletes the file under a running daemon: daemon and newcomer meet in one new file, with numbers never used before. */
+/* Somebody deletes the file under a running daemon: daemon and newcomer meet in one new file, with numbers never used before.
+ */
 static void deleted_while_open(void **state)
 {
 	static const char *const tail[] = {"", "-wal", "-shm"};

@@ -44,7 +44,7 @@ static void distance(void **state)
 		{"ca", "abc", 4, 3},
 		{"MinCuont", "MinCount", 4, 1},
 		{"SlurmQueue", "SlurmQueues", 4, 1},
-		{"abcdef", "uvwxyz", 4, 5},  /* over the limit: limit + 1 */
+		{"abcdef", "uvwxyz", 4, 5}, /* over the limit: limit + 1 */
 		{"a", "aaaaaaaaaa", 4, 5},
 		{"xab", "xba", 1, 1},
 		{"1234567890", "2143658709", 5, 5},
@@ -52,7 +52,8 @@ static void distance(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(row); i++) {
-		size_t d = str_distance(row[i].a, row[i].b, row[i].limit), back = str_distance(row[i].b, row[i].a, row[i].limit);
+		size_t d = str_distance(row[i].a, row[i].b, row[i].limit),
+		       back = str_distance(row[i].b, row[i].a, row[i].limit);
 
 		if (d != row[i].d || back != d)
 			fail_msg("%s, %s: %zu and %zu, not %zu", row[i].a, row[i].b, d, back, row[i].d);
@@ -65,9 +66,17 @@ static void nearest(void **state)
 	static const struct {
 		const char *word, *best;
 	} row[] = {
-		{"MinCuont", "MinCount"}, {"mincount", "MinCount"}, {"MxCount", "MaxCount"},   {"InstanceTyp", "InstanceType"},
-		{"Instance", "Instances"}, {"Nmae", "Name"},	     {"Efaa", "Efa"},	       {"ef", "Efa"},
-		{"Completely", NULL},	  {"X", NULL},		     {"", NULL},
+		{"MinCuont", "MinCount"},
+		{"mincount", "MinCount"},
+		{"MxCount", "MaxCount"},
+		{"InstanceTyp", "InstanceType"},
+		{"Instance", "Instances"},
+		{"Nmae", "Name"},
+		{"Efaa", "Efa"},
+		{"ef", "Efa"},
+		{"Completely", NULL},
+		{"X", NULL},
+		{"", NULL},
 	};
 
 	(void)state;
@@ -87,8 +96,14 @@ static void split(void **state)
 		char sep;
 		const char *joined;
 	} row[] = {
-		{"", ',', ""},	   {"a", ',', "a"},	    {"a,b", ',', "a|b"},	 {" a , b c ,", ',', "a|b c"},
-		{",,", ',', ""},   {",a,,b,", ',', "a|b"},  {"a\tb", '\t', "a|b"}, {" \t\r\n", ',', ""},
+		{"", ',', ""},
+		{"a", ',', "a"},
+		{"a,b", ',', "a|b"},
+		{" a , b c ,", ',', "a|b c"},
+		{",,", ',', ""},
+		{",a,,b,", ',', "a|b"},
+		{"a\tb", '\t', "a|b"},
+		{" \t\r\n", ',', ""},
 		{"a b", ' ', "a|b"},
 	};
 
@@ -176,7 +191,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(single), cmocka_unit_test(distance), cmocka_unit_test(nearest), cmocka_unit_test(split),
-		cmocka_unit_test(lists),  cmocka_unit_test(pairs),    cmocka_unit_test(growth),
+		cmocka_unit_test(lists),  cmocka_unit_test(pairs),	  cmocka_unit_test(growth),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
