@@ -233,19 +233,22 @@ static int look_up_token(struct call *c, struct template_token **seen)
 	return 0;
 }
 
-static int keep_token(struct call *c, const char *id, int64_t version)
+/* Note what the call's token made; a token whose template was deleted since then is used anew. */
+static int keep_token(struct call *c, struct template_token *seen, const char *id, int64_t version)
 {
 	const char *token = params_get(&c->params, "ClientToken");
-	struct template_token *k = token ? calloc(1, sizeof(*k)) : NULL;
+	struct template_token *k = seen ? seen : token ? calloc(1, sizeof(*k)) : NULL;
 
 	if (!token)
 		return 0;
 	if (!k)
 		return call_nomem(c);
-	k->key = str_fmt("%s %s", c->action->name, token);
 	strcpy(k->id, id);
 	k->version = version;
 	call_hash(c, k->hash);
+	if (seen)
+		return 0;
+	k->key = str_fmt("%s %s", c->action->name, token);
 	if (k->key && index_put(&c->cloud->templates.by_token, k->key, k) == 0)
 		return 0;
 	free(k->key);
@@ -299,7 +302,7 @@ static int create(struct call *c)
 		if (check_name(c, name) < 0 || call_dry_run(c) < 0)
 			goto out;
 		t = make(c, name, &tags);
-		if (!t || keep_token(c, t->id, 1) < 0)
+		if (!t || keep_token(c, seen, t->id, 1) < 0)
 			goto out;
 	}
 	template_element(&c->out, "launchTemplate", t);
@@ -330,7 +333,7 @@ static int create_version(struct call *c)
 		if ((source_text && !source) || call_dry_run(c) < 0 || add_version(c, t, source) < 0)
 			return -1;
 		v = &t->v[t->n - 1];
-		if (keep_token(c, t->id, v->number) < 0)
+		if (keep_token(c, NULL, t->id, v->number) < 0)
 			return -1;
 	}
 	version_element(&c->out, "launchTemplateVersion", t, v);
