@@ -88,6 +88,13 @@ static int gate(struct apply_job *j, bool failed)
 	return 1;
 }
 
+/* EC2's refusals do not say where the list of permissions is. */
+static void hint(const struct err *e)
+{
+	if (strstr(e->text, "UnauthorizedOperation") && !strstr(e->text, "slurm-ec2 policy"))
+		fputs("slurm-ec2 apply: `slurm-ec2 policy` prints the permissions that are needed\n", stderr);
+}
+
 static int apply(struct apply_job *j)
 {
 	struct err e = { 0 };
@@ -100,6 +107,7 @@ static int apply(struct apply_job *j)
 	case -1:
 		/* e may hold what a step took in its stride: only a failed step's text is the reason */
 		fprintf(stderr, "slurm-ec2 apply: %s%snothing was changed\n", rc ? e.text : "", rc ? "; " : "");
+		hint(&e);
 		return EXIT_PROBLEM;
 	case 1:
 		return EXIT_OK;
@@ -113,6 +121,8 @@ static int apply(struct apply_job *j)
 	show_problems(j);
 	if (rc)
 		fprintf(stderr, "slurm-ec2 apply: %s\n", e.text);
+	if (rc)
+		hint(&e);
 	return rc ? EXIT_PROBLEM : EXIT_OK;
 }
 
