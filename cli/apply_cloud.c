@@ -53,9 +53,11 @@ int apply_step_account(struct apply_job *j, struct buf *note, struct err *e)
 		return -1;
 	/* A person's environment does not reach ResumeProgram: what works here may not work there. */
 	if (try_daemons(j, &why))
-		APPLY_PROBLEM(j, "user %s, as whom slurmctld starts our programs, cannot ask EC2 (they see no environment; CredentialsFile, Profile "
-				 "and Ec2Endpoint in %s count, and the instance's role): %s",
-			      j->gen->slurm_user, SETTINGS_PATH, why.text);
+		APPLY_PROBLEM(
+			j,
+			"user %s, as whom slurmctld starts our programs, cannot ask EC2 (they see no environment; CredentialsFile, Profile "
+			"and Ec2Endpoint in %s count, and the instance's role): %s",
+			j->gen->slurm_user, SETTINGS_PATH, why.text);
 	buf_str(note, j->gen->region);
 	if (j->set->endpoint)
 		buf_fmt(note, " at %s", j->set->endpoint);
@@ -124,10 +126,13 @@ static void choose_image(struct apply_job *j, size_t q, const struct compute_res
 	} else {
 		m = image_newest(tagged, h.arch, j->gen->slurm_version);
 		if (!m)
-			APPLY_PROBLEM_AT(j, queue->at,
-					 "queue %s: no image: none of yours is for %s and carries tag " TAG_SLURM_VERSION " with a release that fits "
-					 "slurmctld %s; make one (README, \"What the image needs\"), or name one by Image.CustomAmi in %s or ImageId in %s",
-					 queue->name, h.arch ? h.arch : "its architecture", j->gen->slurm_version, j->file, SETTINGS_PATH);
+			APPLY_PROBLEM_AT(
+				j, queue->at,
+				"queue %s: no image: none of yours is for %s and carries tag " TAG_SLURM_VERSION
+				" with a release that fits "
+				"slurmctld %s; make one (README, \"What the image needs\"), or name one by Image.CustomAmi in %s or ImageId in %s",
+				queue->name, h.arch ? h.arch : "its architecture", j->gen->slurm_version, j->file,
+				SETTINGS_PATH);
 	}
 	remember_image(j, &j->queues[q], m);
 }
@@ -266,10 +271,12 @@ int apply_step_machines(struct apply_job *j, struct buf *note, struct err *e)
 	for (size_t i = 0; l && i < l->n; i++)
 		alive += instance_alive(l->v[i].state) != 0;
 	if (foreign)
-		APPLY_PROBLEM(j, "%zu machine%s carry tag " TAG_PC_CLUSTER "=%s but belong to another cluster (%s%s): terminate them, choose another "
-				 "ClusterName in %s, or give --adopt UUID if they are this cluster's (their tag " TAG_CLUSTER ")",
-			      foreign, foreign == 1 ? "" : "s", j->gen->cluster_name, names ? names : "", foreign > NAMES_SHOWN ? ", ..." : "",
-			      SETTINGS_PATH);
+		APPLY_PROBLEM(j,
+			      "%zu machine%s carry tag " TAG_PC_CLUSTER
+			      "=%s but belong to another cluster (%s%s): terminate them, choose another "
+			      "ClusterName in %s, or give --adopt UUID if they are this cluster's (their tag " TAG_CLUSTER ")",
+			      foreign, foreign == 1 ? "" : "s", j->gen->cluster_name, names ? names : "",
+			      foreign > NAMES_SHOWN ? ", ..." : "", SETTINGS_PATH);
 	buf_fmt(note, "%zu of this cluster, %zu of others by its name", alive - foreign, foreign);
 	free(names);
 	ec2_call_destroy(c);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* apply_files.c - apply's Slurm files: rendered, merged into the site's, compared with what is installed; and which nodes would go.
+/* apply_files.c - apply's Slurm files: rendered, merged into the site's, compared with what is installed; and which nodes would
+ * go.
  *
  * Writes nothing.
  */
@@ -98,7 +99,7 @@ static int plan_install(struct apply_job *j, const struct kvs *merged, struct er
 /* Keys at the start of a line that `scontrol reconfigure` takes in. All else asks for a restart. */
 static bool line_is_soft(const char *line)
 {
-	static const char *const soft[] = { "PartitionName=", "SuspendExcNodes=", "SuspendTime=",   "ResumeRate=",
+	static const char *const soft[] = { "PartitionName=", "SuspendExcNodes=", "SuspendTime=",	"ResumeRate=",
 					    "SuspendRate=",   "ReturnToService=", "BatchStartTimeout=", "#" };
 
 	for (size_t i = 0; i < sizeof(soft) / sizeof(soft[0]); i++) {
@@ -194,7 +195,9 @@ int apply_step_render(struct apply_job *j, struct buf *note, struct err *e)
 	judge_change(j);
 	for (size_t i = 0; i < merged.key.n && rc == 0; i++)
 		rc = kvs_add(&j->gen->slurm_merged, merged.key.v[i], merged.val.v[i]) ? err_nomem(e) : 0;
-	buf_str(note, !j->changed ? "no change" : j->restart ? "changed; slurmctld will be restarted" : "changed; slurmctld will reconfigure");
+	buf_str(note, !j->changed  ? "no change"
+		      : j->restart ? "changed; slurmctld will be restarted"
+				   : "changed; slurmctld will reconfigure");
 out:
 	kvs_clear(&merged);
 	return rc;
@@ -223,7 +226,8 @@ static bool goes(const struct apply_job *j, const char *node)
 
 static bool at_rest(const struct node *n)
 {
-	return node_state_is(n->state, 1u << NS_IDLE | 1u << NS_DOWN | 1u << NS_UNKNOWN, NS_POWERED_DOWN, NS_POWERING_UP | NS_COMPLETING);
+	return node_state_is(n->state, 1u << NS_IDLE | 1u << NS_DOWN | 1u << NS_UNKNOWN, NS_POWERED_DOWN,
+			     NS_POWERING_UP | NS_COMPLETING);
 }
 
 static int in_use_slurm(const struct apply_job *j, struct nodeset *out, struct err *e)
@@ -261,10 +265,12 @@ static void refuse_shrink(struct apply_job *j, const struct nodeset *used)
 
 	for (size_t i = 0; i < nodeset_count(used) && i < NAMES_SHOWN; i++)
 		buf_fmt(&b, "%s%s", i ? "," : "", nodeset_get(used, i));
-	APPLY_PROBLEM(j, "%zu node%s would vanish while in use: %s%s. Keep their counts in %s, or free them first (scontrol update "
-			 "nodename=%s state=power_down_asap reason=shrink) and apply when sinfo shows them as idle~",
-		      nodeset_count(used), nodeset_count(used) == 1 ? "" : "s", buf_text(&b), nodeset_count(used) > NAMES_SHOWN ? ",..." : "",
-		      j->file, buf_text(&b));
+	APPLY_PROBLEM(
+		j,
+		"%zu node%s would vanish while in use: %s%s. Keep their counts in %s, or free them first (scontrol update "
+		"nodename=%s state=power_down_asap reason=shrink) and apply when sinfo shows them as idle~",
+		nodeset_count(used), nodeset_count(used) == 1 ? "" : "s", buf_text(&b),
+		nodeset_count(used) > NAMES_SHOWN ? ",..." : "", j->file, buf_text(&b));
 	buf_free(&b);
 }
 

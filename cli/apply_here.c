@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* apply_here.c - apply's steps that look at this machine: the file, settings, Slurm, our folders, the generation applied before.
+/* apply_here.c - apply's steps that look at this machine: the file, settings, Slurm, our folders, the generation applied
+ * before.
  *
  * Makes our own folders (the daemons need them), changes nothing else.
  */
@@ -273,8 +274,11 @@ static int load_previous(struct apply_job *j, struct err *e)
 	if (file_exists(APPLIED_DIR "/current")) {
 		j->old = generation_load(APPLIED_DIR, e);
 		if (!j->old)
-			err_prefix(e, "the applied generation cannot be read, and with it goes the cluster's UUID; bring it back, or remove "
-				      "%s and give --adopt UUID (tag " TAG_CLUSTER " of the machines)", APPLIED_DIR "/current");
+			err_prefix(
+				e,
+				"the applied generation cannot be read, and with it goes the cluster's UUID; bring it back, or remove "
+				"%s and give --adopt UUID (tag " TAG_CLUSTER " of the machines)",
+				APPLIED_DIR "/current");
 	} else {
 		e->text[0] = 0;
 	}
@@ -304,9 +308,11 @@ int apply_step_previous(struct apply_job *j, struct buf *note, struct err *e)
 	if (!g->uuid)
 		return err_nomem(e);
 	if (j->old && strcmp(j->old->cluster_name, g->cluster_name) != 0)
-		APPLY_PROBLEM(j, "the applied cluster is named %s, now it would be %s: set ClusterName in %s to keep the name, or run "
-				 "slurm-ec2 uninstall first",
-			      j->old->cluster_name, g->cluster_name, SETTINGS_PATH);
+		APPLY_PROBLEM(
+			j,
+			"the applied cluster is named %s, now it would be %s: set ClusterName in %s to keep the name, or run "
+			"slurm-ec2 uninstall first",
+			j->old->cluster_name, g->cluster_name, SETTINGS_PATH);
 	if (j->old)
 		buf_fmt(note, "generation %" PRId64 " follows %" PRId64 ", ", g->number, j->old->number);
 	else
@@ -355,16 +361,19 @@ static int find_address(struct apply_job *j, struct err *e)
 
 	if (j->set->head_address) {
 		j->gen->head_address = str_dup(j->set->head_address);
-		return is_address(j->set->head_address) ? 0 : err_set(e, "HeadNodeAddress %s is not an IP address",
-								     j->set->head_address);
+		return is_address(j->set->head_address)
+			       ? 0
+			       : err_set(e, "HeadNodeAddress %s is not an IP address", j->set->head_address);
 	}
 	if (host)
 		j->gen->head_address = address_of_host(host->value);
 	if (!j->gen->head_address)
 		j->gen->head_address = address_of_imds(j->set);
 	if (!j->gen->head_address)
-		return err_set(e, "the address nodes reach slurmctld at is not known: set HeadNodeAddress in %s, or write SlurmctldHost=name(address)",
-			       SETTINGS_PATH);
+		return err_set(
+			e,
+			"the address nodes reach slurmctld at is not known: set HeadNodeAddress in %s, or write SlurmctldHost=name(address)",
+			SETTINGS_PATH);
 	return 0;
 }
 
@@ -380,7 +389,8 @@ static int fill_resource(const struct queue *q, const struct compute_resource *r
 	g->placement_managed = cluster_placement_managed(q, r);
 	g->placement_group = g->placement_managed || pg->enabled == TRI_FALSE ? NULL : str_dup(pg->name);
 	g->single = r->instance_types.n == 1 && q->subnet_ids.n == 1;
-	return !g->queue || !g->name || strs_copy(&g->instance_types, &r->instance_types) || strs_copy(&g->subnet_ids, &q->subnet_ids);
+	return !g->queue || !g->name || strs_copy(&g->instance_types, &r->instance_types) ||
+	       strs_copy(&g->subnet_ids, &q->subnet_ids);
 }
 
 static int fill_resources(struct apply_job *j, struct err *e)
@@ -394,10 +404,11 @@ static int fill_resources(struct apply_job *j, struct err *e)
 			if (!g || fill_resource(q, &q->resources[k], g))
 				return err_nomem(e);
 			if (!g->single)
-				APPLY_PROBLEM_AT(j, q->resources[k].at,
-						 "compute resource %s of queue %s: several instance types or subnets in one resource cannot be "
-						 "launched by this version; make a resource (or queue) of each",
-						 g->name, g->queue);
+				APPLY_PROBLEM_AT(
+					j, q->resources[k].at,
+					"compute resource %s of queue %s: several instance types or subnets in one resource cannot be "
+					"launched by this version; make a resource (or queue) of each",
+					g->name, g->queue);
 		}
 	}
 	return 0;

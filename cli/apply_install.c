@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* apply_install.c - the change itself: generation, Slurm files, slurmctld; undone as a whole if slurmctld does not come back with our nodes.
+/* apply_install.c - the change itself: generation, Slurm files, slurmctld; undone as a whole if slurmctld does not come back
+ * with our nodes.
  *
  * Signals wait meanwhile, so that Ctrl-C leaves either the old state or the new one.
  */
@@ -283,7 +284,8 @@ int apply_step_install(struct apply_job *j, struct buf *note, struct err *e)
 	if (rc)
 		return rc;
 	apply_poke();
-	buf_str(note, !j->changed && j->slurm_up ? "slurmctld needed no change" : j->restart ? "slurmctld restarted and knows the nodes" :
-											      "slurmctld reconfigured");
+	buf_str(note, !j->changed && j->slurm_up ? "slurmctld needed no change"
+		      : j->restart		 ? "slurmctld restarted and knows the nodes"
+						 : "slurmctld reconfigured");
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* apply_job.h - one run of `slurm-ec2 apply`: what was read, what was decided, what was made; shared by the apply_*.c files.
  *
- * A step is one line on the screen. Steps before the gate read and judge only: they add to `problems` and fail only if the steps after them
- * would make no sense. Steps after the gate change things; each that fails undoes what would hurt.
+ * A step is one line on the screen. Steps before the gate read and judge only: they add to `problems` and fail only if the
+ * steps after them would make no sense. Steps after the gate change things; each that fails undoes what would hurt.
  */
 #ifndef SE_CLI_APPLY_JOB_H
 #define SE_CLI_APPLY_JOB_H
@@ -25,9 +25,9 @@ struct err;
 
 /* What was decided for one queue, in the order of cluster->queues. */
 struct apply_queue {
-	struct strs images;       /* one a resource: image ids */
+	struct strs images;	  /* one a resource: image ids */
 	struct strs root_devices; /* one a resource, "" = unknown */
-	struct strs groups;       /* security groups in force */
+	struct strs groups;	  /* security groups in force */
 	char *vpc;
 };
 
@@ -50,16 +50,16 @@ struct apply_job {
 	struct cluster *cluster;
 	int lock_fd;
 
-	char *slurm_conf;  /* with symbolic links resolved */
+	char *slurm_conf; /* with symbolic links resolved */
 	struct site site;
 	bool slurm_up;
 	bool slurm_open;
-	int version;       /* of slurmctld, 2205 */
+	int version; /* of slurmctld, 2205 */
 	int slurmd_port;
 
 	struct generation *old, *gen; /* applied now (or NULL), and the one to be */
-	struct aws *aws;   /* with this person's environment */
-	struct aws *daemon_aws; /* as the programs that slurmctld starts will do it; only as SlurmUser */
+	struct aws *aws;	      /* with this person's environment */
+	struct aws *daemon_aws;	      /* as the programs that slurmctld starts will do it; only as SlurmUser */
 	struct itypes types;
 	struct apply_queue *queues;
 	struct strs head_groups;
@@ -69,10 +69,10 @@ struct apply_job {
 	size_t n_files;
 	struct apply_file *install;
 	size_t n_install;
-	bool restart;      /* else reconfigure is enough */
-	bool changed;      /* any file of Slurm's folder differs */
-	bool unmake;       /* nothing made in EC2 is used */
-	bool stored;       /* the new generation is current */
+	bool restart; /* else reconfigure is enough */
+	bool changed; /* any file of Slurm's folder differs */
+	bool unmake;  /* nothing made in EC2 is used */
+	bool stored;  /* the new generation is current */
 };
 
 /* note: what the step found, for its line. */
@@ -80,7 +80,7 @@ typedef int (*apply_step_fn)(struct apply_job *j, struct buf *note, struct err *
 
 /* A problem without a place, or at a place of cluster.yaml. */
 #define APPLY_PROBLEM(j, ...) problems_add(&(j)->problems, PROBLEM_ERROR, NULL, 0, 0, NULL, __VA_ARGS__)
-#define APPLY_PROBLEM_AT(j, place, ...)                                                                                            \
+#define APPLY_PROBLEM_AT(j, place, ...)                                                                                        \
 	problems_add(&(j)->problems, PROBLEM_ERROR, (j)->cluster->file, (place).line, (place).column, NULL, __VA_ARGS__)
 #define APPLY_WARN(j, ...) problems_add(&(j)->problems, PROBLEM_WARNING, NULL, 0, 0, NULL, __VA_ARGS__)
 
@@ -120,7 +120,8 @@ int apply_step_scratch(struct apply_job *j, struct buf *note, struct err *e);
 
 /* apply_install.c: the change itself; undone as a whole if slurmctld does not answer */
 int apply_step_install(struct apply_job *j, struct buf *note, struct err *e);
-/* Write files (new text, or old again), in the order that never shows slurm.conf an include that is missing. Shared with uninstall. */
+/* Write files (new text, or old again), in the order that never shows slurm.conf an include that is missing. Shared with
+ * uninstall. */
 int apply_install_files(const struct apply_file *f, size_t n, bool back, struct err *e);
 /* Remove the copies that apply_install_files keeps beside the site's files. */
 void apply_forget_copies(const struct apply_file *f, size_t n);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* apply_make.c - what apply makes in EC2: placement groups and launch templates, and the trial of a launch; and the removal of those that no
- * resource uses any more. Everything carries the cluster's UUID, nothing without it is touched.
+/* apply_make.c - what apply makes in EC2: placement groups and launch templates, and the trial of a launch; and the removal of
+ * those that no resource uses any more. Everything carries the cluster's UUID, nothing without it is touched.
  */
 #include "cli/apply_job.h"
 #include "conf/template.h"
@@ -72,7 +72,8 @@ static int placement_create(struct apply_job *j, const char *name, struct err *e
 	return rc < 0 ? -1 : 0;
 }
 
-static int need_placement(struct apply_job *j, const struct ec2_placements *have, struct gen_resource *g, size_t *made, struct err *e)
+static int need_placement(struct apply_job *j, const struct ec2_placements *have, struct gen_resource *g, size_t *made,
+			  struct err *e)
 {
 	int rc = 0;
 
@@ -143,8 +144,10 @@ static struct ec2_call *template_call(const char *id, const struct ec2_template 
 	return id ? ec2_create_template_version(id, t) : ec2_create_template(t);
 }
 
-/* Create the template, or its next version if id is known. A name that another cluster of this account took gets our UUID's start. */
-static int send_template(struct apply_job *j, struct template *t, const char *id, const char *hash, struct gen_resource *g, struct err *e)
+/* Create the template, or its next version if id is known. A name that another cluster of this account took gets our UUID's
+ * start. */
+static int send_template(struct apply_job *j, struct template *t, const char *id, const char *hash, struct gen_resource *g,
+			 struct err *e)
 {
 	struct ec2_call *c = template_call(id, &t->ec2);
 	const struct ec2_template_refs *l;
@@ -165,8 +168,8 @@ static int send_template(struct apply_job *j, struct template *t, const char *id
 	}
 	if (rc == 0) {
 		l = ec2_template_reply(c);
-		rc = l && l->n && (id || l->v[0].id) ? keep_template(g, l->v[0].id ? l->v[0].id : id, l->v[0].version, hash, e) :
-						       err_set(e, "EC2's answer names no template");
+		rc = l && l->n && (id || l->v[0].id) ? keep_template(g, l->v[0].id ? l->v[0].id : id, l->v[0].version, hash, e)
+						     : err_set(e, "EC2's answer names no template");
 	}
 	ec2_call_destroy(c);
 	return rc;
@@ -187,8 +190,8 @@ static int content_hash(const struct template *t, char out[17])
 	return 0;
 }
 
-static const struct ec2_template_ref *our_template(const struct apply_job *j, const struct ec2_template_refs *have, const char *name,
-						   const struct gen_resource *was)
+static const struct ec2_template_ref *our_template(const struct apply_job *j, const struct ec2_template_refs *have,
+						   const char *name, const struct gen_resource *was)
 {
 	const struct ec2_template_ref *r = was ? template_find(have, NULL, was->template_id) : NULL;
 	char *longer;
@@ -296,7 +299,8 @@ static int try_one(struct apply_job *j, const struct gen_resource *g, struct err
 		return err_nomem(e);
 	ec2_perform_one(j->daemon_aws, c, apply_deadline(), e);
 	if (str_eq(c->error.code, "UnauthorizedOperation"))
-		rc = err_prefix(e, "user %s may not launch it: `slurm-ec2 policy` prints the permissions it needs", j->gen->slurm_user);
+		rc = err_prefix(e, "user %s may not launch it: `slurm-ec2 policy` prints the permissions it needs",
+				j->gen->slurm_user);
 	else if (!str_eq(c->error.code, "DryRunOperation"))
 		rc = err_prefix(e, "EC2 would not launch it");
 	ec2_call_destroy(c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* apply_network.c - apply's look at subnets and security groups: can head and nodes talk? Reads only; every refusal names the command
- * that opens the way.
+/* apply_network.c - apply's look at subnets and security groups: can head and nodes talk? Reads only; every refusal names the
+ * command that opens the way.
  */
 #include "cli/apply_job.h"
 #include "cli/secgroup.h"
@@ -40,7 +40,8 @@ static void judge_subnets(struct apply_job *j, size_t at, const struct ec2_subne
 		const struct ec2_subnet *s = subnet_find(l, q->subnet_ids.v[i]);
 
 		if (!s) {
-			APPLY_PROBLEM_AT(j, q->subnets_at, "queue %s: EC2 has no subnet %s in %s", q->name, q->subnet_ids.v[i], j->gen->region);
+			APPLY_PROBLEM_AT(j, q->subnets_at, "queue %s: EC2 has no subnet %s in %s", q->name, q->subnet_ids.v[i],
+					 j->gen->region);
 			continue;
 		}
 		room += s->free_addresses;
@@ -121,8 +122,11 @@ static int default_group(struct apply_job *j, struct apply_queue *q, struct err 
 		return err_nomem(e);
 	if (ec2_perform_one(j->aws, c, apply_deadline(), e) == 0) {
 		l = ec2_describe_groups_reply(c);
-		rc = l && l->n ? 0 : err_set(e, "VPC %s has no default security group: name groups by SecurityGroups in the queue, or "
-						"ComputeSecurityGroupIds in %s", q->vpc, SETTINGS_PATH);
+		rc = l && l->n ? 0
+			       : err_set(e,
+					 "VPC %s has no default security group: name groups by SecurityGroups in the queue, or "
+					 "ComputeSecurityGroupIds in %s",
+					 q->vpc, SETTINGS_PATH);
 		if (rc == 0 && strs_add(&q->groups, l->v[0].id))
 			rc = err_nomem(e);
 	}
@@ -201,7 +205,8 @@ static int ask_groups(struct apply_job *j, struct asked *a, const struct strs *i
 
 #define OPEN_COMMAND "aws ec2 authorize-security-group-ingress --region %s --group-id %s --protocol tcp --port %s "
 
-static void judge_head_to_node(struct apply_job *j, const struct queue *q, const struct apply_queue *d, const struct ec2_groups *all)
+static void judge_head_to_node(struct apply_job *j, const struct queue *q, const struct apply_queue *d,
+			       const struct ec2_groups *all)
 {
 	char port[16];
 
@@ -209,16 +214,22 @@ static void judge_head_to_node(struct apply_job *j, const struct queue *q, const
 		return;
 	snprintf(port, sizeof(port), "%d", j->slurmd_port);
 	if (j->head_groups.n)
-		APPLY_PROBLEM_AT(j, q->at, "queue %s: slurmctld cannot reach slurmd (TCP %s) through the nodes' security groups; open it: " OPEN_COMMAND
-				 "--source-group %s", q->name, port, j->gen->region, d->groups.v[0], port, j->head_groups.v[0]);
+		APPLY_PROBLEM_AT(
+			j, q->at,
+			"queue %s: slurmctld cannot reach slurmd (TCP %s) through the nodes' security groups; open it: " OPEN_COMMAND
+			"--source-group %s",
+			q->name, port, j->gen->region, d->groups.v[0], port, j->head_groups.v[0]);
 	else
-		APPLY_PROBLEM_AT(j, q->at, "queue %s: slurmctld cannot reach slurmd (TCP %s) through the nodes' security groups; open it: " OPEN_COMMAND
-				 "--cidr %s/32", q->name, port, j->gen->region, d->groups.v[0], port, j->gen->head_address);
+		APPLY_PROBLEM_AT(
+			j, q->at,
+			"queue %s: slurmctld cannot reach slurmd (TCP %s) through the nodes' security groups; open it: " OPEN_COMMAND
+			"--cidr %s/32",
+			q->name, port, j->gen->region, d->groups.v[0], port, j->gen->head_address);
 }
 
 /* slurmd passes messages on to other nodes, and MPI uses any port. */
-static void judge_node_to_node(struct apply_job *j, const struct queue *q, const struct apply_queue *d, const struct ec2_groups *all,
-			       const char *cidr)
+static void judge_node_to_node(struct apply_job *j, const struct queue *q, const struct apply_queue *d,
+			       const struct ec2_groups *all, const char *cidr)
 {
 	if (secgroup_admits(all, &d->groups, &d->groups, cidr, -1))
 		return;
@@ -226,12 +237,13 @@ static void judge_node_to_node(struct apply_job *j, const struct queue *q, const
 		problems_add(&j->problems, PROBLEM_WARNING, j->cluster->file, q->at.line, q->at.column, NULL,
 			     "queue %s: nodes reach each other's slurmd only; MPI and srun use other ports too", q->name);
 	else
-		APPLY_PROBLEM_AT(j, q->at, "queue %s: nodes cannot reach each other; open it: " OPEN_COMMAND "--source-group %s", q->name,
+		APPLY_PROBLEM_AT(j, q->at,
+				 "queue %s: nodes cannot reach each other; open it: " OPEN_COMMAND "--source-group %s", q->name,
 				 j->gen->region, d->groups.v[0], "0-65535", d->groups.v[0]);
 }
 
-static void judge_node_to_head(struct apply_job *j, const struct queue *q, const struct apply_queue *d, const struct ec2_groups *all,
-			       const char *cidr)
+static void judge_node_to_head(struct apply_job *j, const struct queue *q, const struct apply_queue *d,
+			       const struct ec2_groups *all, const char *cidr)
 {
 	char port[16];
 
@@ -241,12 +253,16 @@ static void judge_node_to_head(struct apply_job *j, const struct queue *q, const
 		return;
 	snprintf(port, sizeof(port), "%d", j->gen->slurmctld_port);
 	if (!secgroup_admits(all, &j->head_groups, &d->groups, cidr, j->gen->slurmctld_port))
-		APPLY_PROBLEM_AT(j, q->at, "queue %s: nodes cannot reach slurmctld (TCP %s) through the head node's security groups; open it: " OPEN_COMMAND
-				 "--source-group %s", q->name, port, j->gen->region, j->head_groups.v[0], port, d->groups.v[0]);
+		APPLY_PROBLEM_AT(
+			j, q->at,
+			"queue %s: nodes cannot reach slurmctld (TCP %s) through the head node's security groups; open it: " OPEN_COMMAND
+			"--source-group %s",
+			q->name, port, j->gen->region, j->head_groups.v[0], port, d->groups.v[0]);
 	else
-		problems_add(&j->problems, PROBLEM_WARNING, j->cluster->file, q->at.line, q->at.column, NULL,
-			     "queue %s: nodes reach slurmctld only; srun and salloc on the head node need their ports open too (SrunPortRange)",
-			     q->name);
+		problems_add(
+			&j->problems, PROBLEM_WARNING, j->cluster->file, q->at.line, q->at.column, NULL,
+			"queue %s: nodes reach slurmctld only; srun and salloc on the head node need their ports open too (SrunPortRange)",
+			q->name);
 }
 
 static void judge_groups(struct apply_job *j, size_t at, const struct ec2_groups *all, const struct ec2_subnets *subnets)
@@ -262,7 +278,8 @@ static void judge_groups(struct apply_job *j, size_t at, const struct ec2_groups
 		if (!g)
 			APPLY_PROBLEM_AT(j, q->at, "queue %s: EC2 has no security group %s", q->name, d->groups.v[i]);
 		else if (d->vpc && g->vpc && strcmp(g->vpc, d->vpc) != 0)
-			APPLY_PROBLEM_AT(j, q->at, "queue %s: security group %s is in %s, its subnet is in %s", q->name, g->id, g->vpc, d->vpc);
+			APPLY_PROBLEM_AT(j, q->at, "queue %s: security group %s is in %s, its subnet is in %s", q->name, g->id,
+					 g->vpc, d->vpc);
 		known = known && g;
 	}
 	if (!known)
@@ -275,7 +292,8 @@ static void judge_groups(struct apply_job *j, size_t at, const struct ec2_groups
 static int look(struct apply_job *j, struct asked *subnets_asked, struct asked *groups_asked, struct ec2_subnets *subnets,
 		struct ec2_groups *groups, struct err *e)
 {
-	if (ask_subnets(j, subnets_asked, subnets, e) || head_groups(j, e) || ask_groups(j, groups_asked, &j->head_groups, groups, e))
+	if (ask_subnets(j, subnets_asked, subnets, e) || head_groups(j, e) ||
+	    ask_groups(j, groups_asked, &j->head_groups, groups, e))
 		return -1;
 	for (size_t i = 0; i < j->cluster->n_queues; i++) {
 		judge_subnets(j, i, subnets);
@@ -294,7 +312,8 @@ int apply_step_network(struct apply_job *j, struct buf *note, struct err *e)
 	int rc = look(j, &subnets_asked, &groups_asked, &subnets, &groups, e);
 
 	if (rc == 0)
-		buf_fmt(note, "%zu subnet%s, %zu security group%s%s", subnets.n, subnets.n == 1 ? "" : "s", groups.n, groups.n == 1 ? "" : "s",
+		buf_fmt(note, "%zu subnet%s, %zu security group%s%s", subnets.n, subnets.n == 1 ? "" : "s", groups.n,
+			groups.n == 1 ? "" : "s",
 			j->head_in_ec2 ? "" : "; this head node is not in EC2, its own firewall is not checked");
 	free(subnets.v);
 	free(groups.v);

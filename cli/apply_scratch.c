@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* apply_scratch.c - the new Slurm files, tried by a slurmctld of their own before the real one sees them.
  *
- * It runs from a private copy of Slurm's folder, with another port, state folder, pid and log file, without accounting, with /bin/true for the
- * power programs, and with a slurmd port where nobody listens: so it can neither start machines nor bother nodes. A slurmctld that would
- * end on the new files is found here, where it costs nothing.
+ * It runs from a private copy of Slurm's folder, with another port, state folder, pid and log file, without accounting, with
+ * /bin/true for the power programs, and with a slurmd port where nobody listens: so it can neither start machines nor bother
+ * nodes. A slurmctld that would end on the new files is found here, where it costs nothing.
  */
 #include "build_config.h"
 
@@ -70,7 +70,8 @@ static int copy_site(const struct apply_job *j, const char *dir, struct err *e)
 
 		if (!path)
 			rc = err_nomem(e);
-		else if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= COPY_MAX && access(path, R_OK) == 0 && !replaced(j, path))
+		else if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= COPY_MAX && access(path, R_OK) == 0 &&
+			 !replaced(j, path))
 			rc = copy_file(path, dir, entry->d_name, e);
 		free(path);
 	}
@@ -116,9 +117,9 @@ static void blank_pair(char *text, const struct site_key *k)
 }
 
 static const char *const overridden[] = {
-	"SlurmctldPort",	 "SlurmdPort",		  "SlurmctldPidFile",	   "SlurmctldLogFile",	       "StateSaveLocation",
-	"ResumeProgram",	 "SuspendProgram",	  "ResumeFailProgram",	   "AccountingStorageType",    "AccountingStorageEnforce",
-	"JobCompType",		 "SlurmctldDebug",	  "SlurmctldPrimaryOnProg", "SlurmctldPrimaryOffProg",
+	"SlurmctldPort", "SlurmdPort",	   "SlurmctldPidFile",	     "SlurmctldLogFile",	"StateSaveLocation",
+	"ResumeProgram", "SuspendProgram", "ResumeFailProgram",	     "AccountingStorageType",	"AccountingStorageEnforce",
+	"JobCompType",	 "SlurmctldDebug", "SlurmctldPrimaryOnProg", "SlurmctldPrimaryOffProg",
 };
 
 /* Without the pairs that the scratch run sets itself. Caller frees. */
@@ -160,10 +161,11 @@ static int write_text(const char *dir, const char *path, const char *text, const
 
 static char *overrides(const char *dir, int port)
 {
-	return str_fmt("\nSlurmctldPort=%d\nSlurmdPort=%d\nSlurmctldPidFile=%s/slurmctld.pid\nSlurmctldLogFile=%s/slurmctld.log\n"
-		       "StateSaveLocation=%s/state\nResumeProgram=/bin/true\nSuspendProgram=/bin/true\nResumeFailProgram=/bin/true\n"
-		       "AccountingStorageType=accounting_storage/none\nSlurmctldDebug=info\n",
-		       port, CLOSED_PORT, dir, dir, dir);
+	return str_fmt(
+		"\nSlurmctldPort=%d\nSlurmdPort=%d\nSlurmctldPidFile=%s/slurmctld.pid\nSlurmctldLogFile=%s/slurmctld.log\n"
+		"StateSaveLocation=%s/state\nResumeProgram=/bin/true\nSuspendProgram=/bin/true\nResumeFailProgram=/bin/true\n"
+		"AccountingStorageType=accounting_storage/none\nSlurmctldDebug=info\n",
+		port, CLOSED_PORT, dir, dir, dir);
 }
 
 static int write_ours(const struct apply_job *j, const char *dir, int port, struct err *e)

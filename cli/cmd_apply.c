@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_apply.c - `slurm-ec2 apply FILE`: make the cluster of a cluster.yaml the running one.
  *
- * A list of steps, one line each. All before the gate only look, and their problems are shown together; what comes after changes things, in
- * an order in which the last change is the one that counts. Refuses whatever would make a later launch fail.
+ * A list of steps, one line each. All before the gate only look, and their problems are shown together; what comes after
+ * changes things, in an order in which the last change is the one that counts. Refuses whatever would make a later launch fail.
  */
 #include "build_config.h"
 
@@ -128,9 +128,10 @@ static int apply(struct apply_job *j)
 
 static int run(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "dry-run", no_argument, NULL, 'n' }, { "yes", no_argument, NULL, 'y' }, { "adopt", required_argument, NULL, 'a' }, { NULL, 0, NULL, 0 }
-	};
+	static const struct option options[] = { { "dry-run", no_argument, NULL, 'n' },
+						 { "yes", no_argument, NULL, 'y' },
+						 { "adopt", required_argument, NULL, 'a' },
+						 { NULL, 0, NULL, 0 } };
 	struct apply_job j = { .lock_fd = -1 };
 	int c, status;
 
@@ -163,12 +164,13 @@ static int run(int argc, char **argv)
 const struct command cmd_apply = {
 	.name = "apply",
 	.help = "make a cluster.yaml the running cluster",
-	.usage = "Usage: slurm-ec2 apply FILE [--dry-run] [--adopt UUID]\n"
-		 "Check FILE against this machine's Slurm and against EC2, make launch templates and placement groups, install the Slurm\n"
-		 "files beside slurm.conf and let slurmctld take them in. Running jobs and nodes stay. If slurmctld does not come back\n"
-		 "with the new files, the old ones are put back.\n\n"
-		 "  --dry-run     look and judge only; print what would be changed in Slurm's folder\n"
-		 "  --adopt UUID  take over the machines of that cluster, after the state folder was lost\n\n"
-		 "Root runs it. Exit status: 0 done, 1 refused or failed (then all is as before), 2 wrong usage.\n",
+	.usage =
+		"Usage: slurm-ec2 apply FILE [--dry-run] [--adopt UUID]\n"
+		"Check FILE against this machine's Slurm and against EC2, make launch templates and placement groups, install the Slurm\n"
+		"files beside slurm.conf and let slurmctld take them in. Running jobs and nodes stay. If slurmctld does not come back\n"
+		"with the new files, the old ones are put back.\n\n"
+		"  --dry-run     look and judge only; print what would be changed in Slurm's folder\n"
+		"  --adopt UUID  take over the machines of that cluster, after the state folder was lost\n\n"
+		"Root runs it. Exit status: 0 done, 1 refused or failed (then all is as before), 2 wrong usage.\n",
 	.run = run,
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_policy.c - `slurm-ec2 policy`: the least IAM policy, made from the list of calls that our own code can send.
  *
- * Two groups of statements: what the daemons need all the time, and what apply needs now and then. Where EC2 knows tag conditions, only
- * things that carry this cluster's tags may be changed. Asks nobody, changes nothing.
+ * Two groups of statements: what the daemons need all the time, and what apply needs now and then. Where EC2 knows tag
+ * conditions, only things that carry this cluster's tags may be changed. Asks nobody, changes nothing.
  */
 #include "build_config.h"
 
@@ -69,8 +69,8 @@ static struct json_object *tag_condition(struct policy *p, const char *kind)
 }
 
 /* Takes the lists and the condition (may be NULL). */
-static void statement(struct policy *p, const char *user, const char *what, struct json_object *actions, struct json_object *resources,
-		      struct json_object *condition)
+static void statement(struct policy *p, const char *user, const char *what, struct json_object *actions,
+		      struct json_object *resources, struct json_object *condition)
 {
 	struct json_object *s = checked(p, json_object_new_object());
 	char sid[64];
@@ -136,9 +136,11 @@ static bool sends(const char *user, const char *action)
 static void put_launch(struct policy *p, const char *user)
 {
 	static const char *const born[] = { "arn:*:ec2:*:*:instance/*", "arn:*:ec2:*:*:volume/*", NULL };
-	static const char *const used[] = { "arn:*:ec2:*:*:subnet/*",	  "arn:*:ec2:*:*:network-interface/*", "arn:*:ec2:*:*:security-group/*",
-					    "arn:*:ec2:*:*:key-pair/*",	  "arn:*:ec2:*:*:placement-group/*",   "arn:*:ec2:*:*:capacity-reservation/*",
-					    "arn:*:ec2:*::image/*",	  "arn:*:ec2:*::snapshot/*",	       NULL };
+	static const char *const used[] = {
+		"arn:*:ec2:*:*:subnet/*",   "arn:*:ec2:*:*:network-interface/*", "arn:*:ec2:*:*:security-group/*",
+		"arn:*:ec2:*:*:key-pair/*", "arn:*:ec2:*:*:placement-group/*",	 "arn:*:ec2:*:*:capacity-reservation/*",
+		"arn:*:ec2:*::image/*",	    "arn:*:ec2:*::snapshot/*",		 NULL
+	};
 
 	if (!sends(user, "RunInstances"))
 		return;
@@ -231,7 +233,8 @@ static int print_policy(const char *who, const char *cluster_name, const struct 
 	if (p.failed)
 		fputs("slurm-ec2 policy: out of memory\n", stderr);
 	else
-		puts(json_object_to_json_string_ext(doc, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE));
+		puts(json_object_to_json_string_ext(doc, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
+								 JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(doc);
 	return rc;
 }

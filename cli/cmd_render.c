@@ -118,7 +118,8 @@ static int write_files(const struct render_args *a, const struct site *site, con
 	return rc;
 }
 
-static int render(const struct render_args *a, const struct cluster *c, const struct itypes *types, struct problems *p, struct err *e)
+static int render(const struct render_args *a, const struct cluster *c, const struct itypes *types, struct problems *p,
+		  struct err *e)
 {
 	struct site site = { 0 };
 	struct gen_file *files = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_status.c - `slurm-ec2 status`: queues with their nodes and machines, launches under way, how fresh our view is.
  *
- * Four sources: the applied generation, slurmctld, EC2, our state. Each may be away; then the others are shown, and it says which is not there.
- * Changes nothing.
+ * Four sources: the applied generation, slurmctld, EC2, our state. Each may be away; then the others are shown, and it says
+ * which is not there. Changes nothing.
  */
 #include "build_config.h"
 
@@ -29,7 +29,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EC2_LIMIT_MS 15000
+#define EC2_LIMIT_MS 5000 /* a person waits */
 #define MACHINES_SHOWN 100
 
 struct counts {
@@ -196,13 +196,14 @@ static void status_clear(struct status *s)
 
 static void print_rows(const struct status *s)
 {
-	printf("%-16s %-16s %-16s %6s %6s %6s %6s %6s %6s %6s %9s %9s\n", "QUEUE", "RESOURCE", "TYPE", "NODES", "off", "waking", "idle", "busy",
-	       "down", "going", "MACHINES", "LAUNCHING");
+	printf("%-16s %-16s %-16s %6s %6s %6s %6s %6s %6s %6s %9s %9s\n", "QUEUE", "RESOURCE", "TYPE", "NODES", "off", "waking",
+	       "idle", "busy", "down", "going", "MACHINES", "LAUNCHING");
 	for (size_t i = 0; i < s->gen->n_resources; i++) {
 		const struct gen_resource *r = &s->gen->resources[i];
 		const struct counts *c = &s->counts[i];
 
-		printf("%-16s %-16s %-16s %6d", r->queue, r->name, r->instance_types.n == 1 ? r->instance_types.v[0] : "several", r->max_count);
+		printf("%-16s %-16s %-16s %6d", r->queue, r->name,
+		       r->instance_types.n == 1 ? r->instance_types.v[0] : "several", r->max_count);
 		if (s->slurm_away)
 			printf(" %6s %6s %6s %6s %6s %6s", "?", "?", "?", "?", "?", "?");
 		else
@@ -246,8 +247,8 @@ static void print_launches(const struct status *s)
 		const struct launch *l = &s->launches.v[i];
 
 		printf("launch %s  %s/%s  %zu node%s  %s  %" PRId64 " s%s%s\n", l->id, l->queue, l->resource, l->nodes.n,
-		       l->nodes.n == 1 ? "" : "s", launch_state_text(l->state), (s->now_ms - l->created_ms) / 1000, l->error ? "  " : "",
-		       l->error ? l->error : "");
+		       l->nodes.n == 1 ? "" : "s", launch_state_text(l->state), (s->now_ms - l->created_ms) / 1000,
+		       l->error ? "  " : "", l->error ? l->error : "");
 	}
 }
 
@@ -281,8 +282,8 @@ static void print_machines(const struct status *s)
 			more++;
 			continue;
 		}
-		printf("machine %s  %s  %s  %s  %s\n", m->id, instance_state_text(m->state), m->private_ip ? m->private_ip : "no address yet",
-		       m->type ? m->type : "-", node ? node : "no node");
+		printf("machine %s  %s  %s  %s  %s\n", m->id, instance_state_text(m->state),
+		       m->private_ip ? m->private_ip : "no address yet", m->type ? m->type : "-", node ? node : "no node");
 	}
 	if (more)
 		printf("and %zu machines more (--json shows all)\n", more);
@@ -292,8 +293,8 @@ static void print_text(const struct status *s)
 {
 	const struct generation *g = s->gen;
 
-	printf("cluster %s (%s), generation %" PRId64 ", Slurm %s, region %s\n\n", g->cluster_name, g->uuid, g->number, g->slurm_version,
-	       g->region);
+	printf("cluster %s (%s), generation %" PRId64 ", Slurm %s, region %s\n\n", g->cluster_name, g->uuid, g->number,
+	       g->slurm_version, g->region);
 	print_rows(s);
 	putchar('\n');
 	print_machines(s);
@@ -313,8 +314,9 @@ static void print_text(const struct status *s)
 
 static int put_counts(struct json_object *o, const struct status *s, const struct counts *c)
 {
-	if (!s->slurm_away && (jview_put_i64(o, "off", c->off) || jview_put_i64(o, "waking", c->waking) || jview_put_i64(o, "idle", c->idle) ||
-			       jview_put_i64(o, "busy", c->busy) || jview_put_i64(o, "down", c->down) || jview_put_i64(o, "going", c->sleeping)))
+	if (!s->slurm_away &&
+	    (jview_put_i64(o, "off", c->off) || jview_put_i64(o, "waking", c->waking) || jview_put_i64(o, "idle", c->idle) ||
+	     jview_put_i64(o, "busy", c->busy) || jview_put_i64(o, "down", c->down) || jview_put_i64(o, "going", c->sleeping)))
 		return -1;
 	if (!s->ec2_away && jview_put_i64(o, "machines", c->machines))
 		return -1;
@@ -331,8 +333,9 @@ static int put_resource(struct json_object *list, const struct status *s, size_t
 		return -1;
 	}
 	return jview_put_str(o, "queue", r->queue) || jview_put_str(o, "resource", r->name) ||
-			       jview_put_strs(o, "instance_types", &r->instance_types) || jview_put_i64(o, "min", r->min_count) ||
-			       jview_put_i64(o, "max", r->max_count) || put_counts(o, s, &s->counts[i])
+			       jview_put_strs(o, "instance_types", &r->instance_types) ||
+			       jview_put_i64(o, "min", r->min_count) || jview_put_i64(o, "max", r->max_count) ||
+			       put_counts(o, s, &s->counts[i])
 		       ? -1
 		       : 0;
 }
@@ -345,8 +348,9 @@ static int put_launch(struct json_object *list, const struct launch *l)
 		json_object_put(o);
 		return -1;
 	}
-	return jview_put_str(o, "id", l->id) || jview_put_str(o, "queue", l->queue) || jview_put_str(o, "resource", l->resource) ||
-			       jview_put_strs(o, "nodes", &l->nodes) || jview_put_str(o, "state", launch_state_text(l->state)) ||
+	return jview_put_str(o, "id", l->id) || jview_put_str(o, "queue", l->queue) ||
+			       jview_put_str(o, "resource", l->resource) || jview_put_strs(o, "nodes", &l->nodes) ||
+			       jview_put_str(o, "state", launch_state_text(l->state)) ||
 			       jview_put_i64(o, "created_ms", l->created_ms) || jview_put_str(o, "error", l->error)
 		       ? -1
 		       : 0;
@@ -427,7 +431,8 @@ static int print_json(const struct status *s)
 	if (rc)
 		fputs("slurm-ec2 status: out of memory\n", stderr);
 	else
-		puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE));
+		puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
+							       JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(o);
 	return rc ? -1 : 0;
 }
@@ -463,10 +468,11 @@ static int run(int argc, char **argv)
 const struct command cmd_status = {
 	.name = "status",
 	.help = "show queues, nodes, machines and launches",
-	.usage = "Usage: slurm-ec2 status [--json]\n"
-		 "Show each compute resource of the applied cluster: its nodes in Slurm (off = idle~, waking, idle, busy, down or drained,\n"
-		 "going = powering down), its machines in EC2 and launches under way; and how fresh clustermgtd's view is. What cannot be\n"
-		 "asked (slurmctld, EC2, our state) is said and shown as \"?\".\n\n"
-		 "Exit status: 0 all sources answered, 1 slurmctld or EC2 did not, or nothing is applied, 2 wrong usage.\n",
+	.usage =
+		"Usage: slurm-ec2 status [--json]\n"
+		"Show each compute resource of the applied cluster: its nodes in Slurm (off = idle~, waking, idle, busy, down or drained,\n"
+		"going = powering down), its machines in EC2 and launches under way; and how fresh clustermgtd's view is. What cannot be\n"
+		"asked (slurmctld, EC2, our state) is said and shown as \"?\".\n\n"
+		"Exit status: 0 all sources answered, 1 slurmctld or EC2 did not, or nothing is applied, 2 wrong usage.\n",
 	.run = run,
 };

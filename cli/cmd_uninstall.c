@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_uninstall.c - `slurm-ec2 uninstall`: take the cluster back out of Slurm and of EC2.
  *
- * Lists first what carries this cluster's UUID, then removes: our lines from Slurm's files (so that nothing new is launched), machines if
- * asked to, templates, placement groups, the applied generation. Never touches a thing without the UUID; refuses while machines live.
+ * Lists first what carries this cluster's UUID, then removes: our lines from Slurm's files (so that nothing new is launched),
+ * machines if asked to, templates, placement groups, the applied generation. Never touches a thing without the UUID; refuses
+ * while machines live.
  */
 #include "build_config.h"
 
@@ -39,7 +40,7 @@ struct removal {
 	struct strs alive; /* instance ids */
 	struct apply_file file[N_FILES];
 	char *slurm_conf;
-	bool site_nodes;   /* slurm.conf has nodes of its own, so slurmctld can go on */
+	bool site_nodes; /* slurm.conf has nodes of its own, so slurmctld can go on */
 	bool files_differ;
 };
 
@@ -68,7 +69,8 @@ static int look_ec2(struct removal *u, struct err *e)
 	u->aws = session_aws_with(u->set, u->gen->region, e);
 	if (!u->aws)
 		return -1;
-	if (ask(u, &u->machines, ec2_describe_cluster(u->gen->uuid), e) || ask(u, &u->templates, ec2_describe_templates(u->gen->uuid), e) ||
+	if (ask(u, &u->machines, ec2_describe_cluster(u->gen->uuid), e) ||
+	    ask(u, &u->templates, ec2_describe_templates(u->gen->uuid), e) ||
 	    ask(u, &u->placements, ec2_describe_placement_groups(u->gen->uuid), e))
 		return -1;
 	return list_alive(u, e);
@@ -111,7 +113,8 @@ static int look_slurm(struct removal *u, struct err *e)
 	u->slurm_conf = realpath(u->set->slurm_conf, NULL);
 	if (!u->slurm_conf)
 		return err_errno(e, errno, "%s", u->set->slurm_conf);
-	if (look_file(&u->file[0], u->slurm_conf, NULL, false, e) || look_file(&u->file[1], u->slurm_conf, "gres.conf", false, e) ||
+	if (look_file(&u->file[0], u->slurm_conf, NULL, false, e) ||
+	    look_file(&u->file[1], u->slurm_conf, "gres.conf", false, e) ||
 	    look_file(&u->file[2], u->slurm_conf, SITE_INCLUDE, true, e) ||
 	    look_file(&u->file[3], u->slurm_conf, SITE_GRES_INCLUDE, true, e) || site_load(&site, u->slurm_conf, e))
 		return -1;
@@ -138,7 +141,8 @@ static void show(const struct removal *u)
 		printf("  launch template %s (%s)\n", t->v[i].name, t->v[i].id);
 	for (size_t i = 0; p && i < p->n; i++)
 		printf("  placement group %s\n", p->v[i].name);
-	printf("  %s\n", u->purge ? "state in " PKGSTATEDIR : "the applied generation (" PKGSTATEDIR " stays, --purge removes it)");
+	printf("  %s\n",
+	       u->purge ? "state in " PKGSTATEDIR : "the applied generation (" PKGSTATEDIR " stays, --purge removes it)");
 }
 
 /* --- doing */
@@ -226,8 +230,8 @@ static int forget(struct removal *u, struct err *e)
 static int may_go_on(const struct removal *u, struct err *e)
 {
 	if (u->alive.n && !u->terminate)
-		return err_set(e, "%zu machine%s live: drain the queues and wait until they have ended, or give --terminate", u->alive.n,
-			       u->alive.n == 1 ? "" : "s");
+		return err_set(e, "%zu machine%s live: drain the queues and wait until they have ended, or give --terminate",
+			       u->alive.n, u->alive.n == 1 ? "" : "s");
 	if (!u->yes && !session_confirm("Remove all this?"))
 		return err_set(e, "not confirmed (give --yes where nobody can answer)");
 	return 0;
@@ -269,9 +273,10 @@ static void removal_clear(struct removal *u)
 
 static int run(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "yes", no_argument, NULL, 'y' }, { "terminate", no_argument, NULL, 't' }, { "purge", no_argument, NULL, 'p' }, { NULL, 0, NULL, 0 }
-	};
+	static const struct option options[] = { { "yes", no_argument, NULL, 'y' },
+						 { "terminate", no_argument, NULL, 't' },
+						 { "purge", no_argument, NULL, 'p' },
+						 { NULL, 0, NULL, 0 } };
 	struct removal u = { 0 };
 	struct err e = { 0 };
 	int c, status = EXIT_OK;
@@ -289,7 +294,8 @@ static int run(int argc, char **argv)
 	if (argc != optind)
 		return command_usage_error(&cmd_uninstall, "it takes no argument");
 	if (geteuid() != 0) {
-		fputs("slurm-ec2 uninstall: it writes into Slurm's folder and restarts slurmctld, so root must run it\n", stderr);
+		fputs("slurm-ec2 uninstall: it writes into Slurm's folder and restarts slurmctld, so root must run it\n",
+		      stderr);
 		return EXIT_PROBLEM;
 	}
 	if (uninstall(&u, &e)) {
@@ -303,12 +309,13 @@ static int run(int argc, char **argv)
 const struct command cmd_uninstall = {
 	.name = "uninstall",
 	.help = "take the cluster back out of Slurm and EC2",
-	.usage = "Usage: slurm-ec2 uninstall [--yes] [--terminate] [--purge]\n"
-		 "List what belongs to the applied cluster, ask, then take our lines out of Slurm's files, restart slurmctld, and delete the\n"
-		 "cluster's launch templates and placement groups. Things without the cluster's UUID are never touched.\n\n"
-		 "  --yes        do not ask\n"
-		 "  --terminate  end its machines too; without it, machines that live are a reason to refuse\n"
-		 "  --purge      remove the state folder too\n\n"
-		 "Root runs it. Stop slurm-ec2's clustermgtd before. Exit status: 0 removed, 1 refused or failed, 2 wrong usage.\n",
+	.usage =
+		"Usage: slurm-ec2 uninstall [--yes] [--terminate] [--purge]\n"
+		"List what belongs to the applied cluster, ask, then take our lines out of Slurm's files, restart slurmctld, and delete the\n"
+		"cluster's launch templates and placement groups. Things without the cluster's UUID are never touched.\n\n"
+		"  --yes        do not ask\n"
+		"  --terminate  end its machines too; without it, machines that live are a reason to refuse\n"
+		"  --purge      remove the state folder too\n\n"
+		"Root runs it. Stop slurm-ec2's clustermgtd before. Exit status: 0 removed, 1 refused or failed, 2 wrong usage.\n",
 	.run = run,
 };

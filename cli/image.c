@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* image.c - the rules of images: architecture, state, and the Slurm release inside.
  *
- * slurmctld talks with a slurmd of its own release or of the two before it, never with a newer one. The image says its release by a tag; an
- * image that says nothing is refused unless the site takes the risk itself.
+ * slurmctld talks with a slurmd of its own release or of the two before it, never with a newer one. The image says its release
+ * by a tag; an image that says nothing is refused unless the site takes the risk itself.
  */
 #include "cli/image.h"
 
@@ -62,18 +62,22 @@ int image_judge(const struct ec2_image *i, const char *arch, const char *head_ve
 	if (i->state && strcmp(i->state, "available") != 0)
 		return err_set(e, "image %s is %s, not available", i->id, i->state);
 	if (arch && i->arch && strcmp(arch, i->arch) != 0)
-		return err_set(e, "image %s is for %s, the instance type is %s: take an image of that architecture", i->id, i->arch, arch);
+		return err_set(e, "image %s is for %s, the instance type is %s: take an image of that architecture", i->id,
+			       i->arch, arch);
 	if (!i->slurm_version && accept_untagged)
 		return 0;
 	if (!i->slurm_version)
-		return err_set(e, "image %s does not say which Slurm is in it: tag it (aws ec2 create-tags --resources %s --tags "
-				  "Key=" TAG_SLURM_VERSION ",Value=%s, with the version of its slurmd), or set AcceptUntaggedImage: true",
+		return err_set(e,
+			       "image %s does not say which Slurm is in it: tag it (aws ec2 create-tags --resources %s --tags "
+			       "Key=" TAG_SLURM_VERSION
+			       ",Value=%s, with the version of its slurmd), or set AcceptUntaggedImage: true",
 			       i->id, i->id, head_version);
 	if (image_release_distance(head_version, i->slurm_version) == -99)
-		return err_set(e, "image %s: its tag " TAG_SLURM_VERSION "=%s is no Slurm version such as %s", i->id, i->slurm_version,
-			       head_version);
-	if (!release_fits(head_version, i->slurm_version))
-		return err_set(e, "image %s has Slurm %s, slurmctld is %s: slurmd may be of the same release or of the two before it", i->id,
+		return err_set(e, "image %s: its tag " TAG_SLURM_VERSION "=%s is no Slurm version such as %s", i->id,
 			       i->slurm_version, head_version);
+	if (!release_fits(head_version, i->slurm_version))
+		return err_set(
+			e, "image %s has Slurm %s, slurmctld is %s: slurmd may be of the same release or of the two before it",
+			i->id, i->slurm_version, head_version);
 	return 0;
 }

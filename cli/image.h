@@ -6,8 +6,8 @@
 
 struct err;
 
-/* Distance in major releases from slurmd `inside` to slurmctld `head` ("22.05.8"): 0 same, 2 = two releases older, negative = newer. -99 if a
- * text is no version. */
+/* Distance in major releases from slurmd `inside` to slurmctld `head` ("22.05.8"): 0 same, 2 = two releases older, negative =
+ * newer. -99 if a text is no version. */
 int image_release_distance(const char *head, const char *inside);
 /* The newest available image of that architecture whose tag fits the head's Slurm, or NULL. */
 const struct ec2_image *image_newest(const struct ec2_images *all, const char *arch, const char *head_version);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* secgroup.c - the rules that decide whether head and nodes can talk.
  *
- * Called by apply before a launch costs money. Reads ingress rules only: EC2 tracks connections, and whoever closed egress knows it.
+ * Called by apply before a launch costs money. Reads ingress rules only: EC2 tracks connections, and whoever closed egress
+ * knows it.
  */
 #include "cli/secgroup.h"
 
@@ -77,7 +78,8 @@ static bool rule_from(const struct ec2_rule *r, const struct strs *sources, cons
 	return false;
 }
 
-bool secgroup_admits(const struct ec2_groups *all, const struct strs *targets, const struct strs *sources, const char *from, int port)
+bool secgroup_admits(const struct ec2_groups *all, const struct strs *targets, const struct strs *sources, const char *from,
+		     int port)
 {
 	for (size_t i = 0; i < targets->n; i++) {
 		const struct ec2_group *g = secgroup_find(all, targets->v[i]);

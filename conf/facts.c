@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* facts.c - where instance facts come from.
  *
- * Called by render (file) and apply (EC2, file first). Keeps nothing and guesses nothing: a type nobody knows is an error that names it.
+ * Called by render (file) and apply (EC2, file first). Keeps nothing and guesses nothing: a type nobody knows is an error that
+ * names it.
  */
 #include "conf/facts.h"
 

@@ -1,4 +1,5 @@
-/* facts.h - instance facts of all types a cluster names: from EC2, or from a file of the AWS CLI's describe-instance-types output. */
+/* facts.h - instance facts of all types a cluster names: from EC2, or from a file of the AWS CLI's describe-instance-types
+ * output. */
 #ifndef SE_CONF_FACTS_H
 #define SE_CONF_FACTS_H
 

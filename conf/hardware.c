@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* hardware.c - instance facts to the numbers of a NodeName line.
  *
- * Called by the Slurm file writer and the template builder. A resource may list several types: Slurm must never be promised more than
- * the smallest of them has. Refuses a type it has no facts of; guesses nothing.
+ * Called by the Slurm file writer and the template builder. A resource may list several types: Slurm must never be promised
+ * more than the smallest of them has. Refuses a type it has no facts of; guesses nothing.
  */
 #include "conf/hardware.h"
 
@@ -98,7 +98,8 @@ int hardware_resolve(const struct compute_resource *r, const struct itypes *type
 		itype_fold(&h, t, cpus_of(t, r->disable_smt), i == 0);
 	}
 	if (!h.fewest_cards)
-		return err_set(e, "it names no instance type");
+		return err_set(
+			e, "it names no instance type: give InstanceType (a capacity reservation is not asked for its type)");
 	/* EC2 can switch the second threads off at launch; with several types the boot script must, for the counts differ. */
 	if (r->disable_smt && r->instance_types.n == 1 && h.fewest_cards->threads_per_core > 1 && h.fewest_cards->one_thread_ok)
 		h.cores = h.fewest_cards->cores;

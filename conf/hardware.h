@@ -8,14 +8,14 @@
 struct err;
 
 struct hardware {
-	int cpus;                /* of NodeName; one a core when multithreading is off */
+	int cpus;		 /* of NodeName; one a core when multithreading is off */
 	int64_t real_memory_mib; /* SchedulableMemory, or 95 % of the smallest type's; at least 1 */
-	int gpu_count;           /* NVIDIA GPUs of every type; 0 = none */
-	char gpu_type[32];       /* "a100", lower case, [a-z0-9_-] only; "" if none or if the types differ */
-	const char *arch;        /* x86_64, arm64; borrowed from the facts */
-	int cores;               /* for CpuOptions when multithreading is off and the type allows it, else 0 */
-	bool ebs_optimized;      /* every type can */
-	bool efa_ok;             /* every type has EFA */
+	int gpu_count;		 /* NVIDIA GPUs of every type; 0 = none */
+	char gpu_type[32];	 /* "a100", lower case, [a-z0-9_-] only; "" if none or if the types differ */
+	const char *arch;	 /* x86_64, arm64; borrowed from the facts */
+	int cores;		 /* for CpuOptions when multithreading is off and the type allows it, else 0 */
+	bool ebs_optimized;	 /* every type can */
+	bool efa_ok;		 /* every type has EFA */
 	bool cluster_placement_ok;
 	const struct itype *fewest_cards; /* its network cards fit every type; borrowed */
 };

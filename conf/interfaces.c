@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* interfaces.c - the network interface layout of an instance type.
  *
- * AWS's present advice: the primary interface is an ordinary one (efa-only can never be primary), EFA devices are efa-only, which
- * take no address of the subnet. Two types break the even rule and stand in code by name: the first card of P6-B300 has no EFA, and only
- * the even cards of P6e-GB200 take an interface without EFA.
+ * AWS's present advice: the primary interface is an ordinary one (efa-only can never be primary), EFA devices are efa-only,
+ * which take no address of the subnet. Two types break the even rule and stand in code by name: the first card of P6-B300 has
+ * no EFA, and only the even cards of P6e-GB200 take an interface without EFA.
  */
 #include "conf/interfaces.h"
 

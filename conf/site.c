@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* site.c - the reader of the site's slurm.conf.
  *
- * Called before anything is rendered or merged, so that collisions are found with file and line. Opens slurm.conf and its includes, nothing
- * else; changes nothing.
+ * Called before anything is rendered or merged, so that collisions are found with file and line. Opens slurm.conf and its
+ * includes, nothing else; changes nothing.
  */
 #include "conf/site.h"
 

@@ -1,7 +1,7 @@
 /* site.h - the site's own slurm.conf as a list of keys with their places, the files it includes with it.
  *
- * Our own include file and our own marked block are left out: what remains is what the site said. Reading follows Slurm's grammar
- * (any case, several pairs a line, '#' comments, a final backslash continues a line); it judges nothing.
+ * Our own include file and our own marked block are left out: what remains is what the site said. Reading follows Slurm's
+ * grammar (any case, several pairs a line, '#' comments, a final backslash continues a line); it judges nothing.
  */
 #ifndef SE_CONF_SITE_H
 #define SE_CONF_SITE_H
@@ -24,12 +24,12 @@ struct site_file {
 };
 
 struct site_key {
-	size_t file;     /* index into site->file */
-	int line;        /* from 1 */
-	size_t record;   /* pairs of one line have one number, unique in the site */
-	bool first;      /* first pair of its line: NodeName, PartitionName ... */
+	size_t file;   /* index into site->file */
+	int line;      /* from 1 */
+	size_t record; /* pairs of one line have one number, unique in the site */
+	bool first;    /* first pair of its line: NodeName, PartitionName ... */
 	char *name;
-	char *value;     /* quotes removed */
+	char *value;	 /* quotes removed */
 	size_t off, len; /* the value's span in the file's text */
 };
 
@@ -41,14 +41,15 @@ struct site {
 	size_t n_records;
 };
 
-/* slurm.conf and all it includes (by absolute path, or relative to its folder; %c is not followed). -1 with e if slurm.conf cannot be read or an
- * included file cannot. */
+/* slurm.conf and all it includes (by absolute path, or relative to its folder; %c is not followed). -1 with e if slurm.conf
+ * cannot be read or an included file cannot. */
 int site_load(struct site *s, const char *path, struct err *e);
 /* One text, includes not followed. -1 on no memory. */
 int site_add(struct site *s, const char *path, const char *text);
 void site_clear(struct site *s);
 
-/* The last plain (not in a NodeName, PartitionName, ... line) key of that name, any case: the one Slurm uses. NULL = not set. */
+/* The last plain (not in a NodeName, PartitionName, ... line) key of that name, any case: the one Slurm uses. NULL = not set.
+ */
 const struct site_key *site_find(const struct site *s, const char *name);
 /* Pair `name` of the record `of` belongs to; NULL = absent. */
 const struct site_key *site_in_record(const struct site *s, const struct site_key *of, const char *name);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* slurm_conf.c - edits of the site's slurm.conf and gres.conf, as text.
  *
- * Called by apply and uninstall. Adds only what is marked and removes only what is marked; refuses to touch files that slurm.conf includes.
+ * Called by apply and uninstall. Adds only what is marked and removes only what is marked; refuses to touch files that
+ * slurm.conf includes.
  */
 #include "conf/slurm_conf.h"
 
@@ -203,8 +204,9 @@ static void put_block(struct buf *out, const char *include)
 {
 	if (out->n > 0 && out->v && out->v[out->n - 1] != '\n')
 		buf_char(out, '\n');
-	buf_fmt(out, SITE_BEGIN " (slurm-ec2 apply writes these lines, slurm-ec2 uninstall takes them out)\n"
-			       "Include %s\n" SITE_END "\n",
+	buf_fmt(out,
+		SITE_BEGIN " (slurm-ec2 apply writes these lines, slurm-ec2 uninstall takes them out)\n"
+			   "Include %s\n" SITE_END "\n",
 		include);
 }
 
@@ -231,7 +233,8 @@ static int edit_prepare(const struct site *site, const char *key, const char *wa
 		out->add = NULL;
 	} else if (k->file != 0 || memchr(site->file[0].text + k->off, '\n', k->len)) {
 		problems_add(p, PROBLEM_ERROR, site_path(site, k), k->line, 0, k->name,
-			     "%s must be in this list too: add it here, slurm-ec2 changes %s only", out->add, site->file[0].path);
+			     "%s must be in this list too: add it here, slurm-ec2 changes %s only", out->add,
+			     site->file[0].path);
 		free(out->add);
 		out->add = NULL;
 		return -1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* slurm_files.c - the writer of slurm-ec2.conf and slurm-ec2-gres.conf.
  *
- * Called by render and apply. Values in, text out: no file is opened here. Physical nodes are never touched by power saving, since
- * SuspendTime stands at our partitions only. What the site says stays the site's: a key it has is left out here, and if its value cannot
- * work with ours the place is named.
+ * Called by render and apply. Values in, text out: no file is opened here. Physical nodes are never touched by power saving,
+ * since SuspendTime stands at our partitions only. What the site says stays the site's: a key it has is left out here, and if
+ * its value cannot work with ours the place is named.
  */
 #include "build_config.h"
 
@@ -156,9 +156,10 @@ static void put_lists(const struct slurm_render *in, struct buf *b, bool gpus, s
 	if (k && strcasestr(k->value, "cloud_dns"))
 		problems_add(p, PROBLEM_ERROR, site_path(in->site, k), k->line, 0, k->name,
 			     "cloud_dns makes nodes find each other by DNS only, where ours are not: take it out");
-	put_list(in, b, "SlurmctldParameters",
-		 "enable_configless,idle_on_node_suspend,node_reg_mem_percent=75,power_save_interval=5,power_save_min_interval=1",
-		 merged, p);
+	put_list(
+		in, b, "SlurmctldParameters",
+		"enable_configless,idle_on_node_suspend,node_reg_mem_percent=75,power_save_interval=5,power_save_min_interval=1",
+		merged, p);
 	put_list(in, b, "LaunchParameters", "enable_nss_slurm", merged, p);
 	if (in->version < 2302)
 		put_list(in, b, "PrivateData", "cloud", merged, p);
@@ -212,8 +213,8 @@ static bool one_line(const char *s)
 }
 
 /* Custom pairs after ours. A key of ours again would be an error of slurmctld, so it is one here, with its place. */
-static void put_custom(const struct slurm_render *in, struct buf *b, const struct kvs *custom, const char *const *ours, size_t n_ours,
-		       const struct place *at, const char *what, struct problems *p)
+static void put_custom(const struct slurm_render *in, struct buf *b, const struct kvs *custom, const char *const *ours,
+		       size_t n_ours, const struct place *at, const char *what, struct problems *p)
 {
 	for (size_t i = 0; i < custom->key.n; i++) {
 		const char *key = custom->key.v[i], *val = custom->val.v[i];
@@ -223,7 +224,8 @@ static void put_custom(const struct slurm_render *in, struct buf *b, const struc
 			bad = strcasecmp(key, ours[j]) == 0;
 		if (bad) {
 			problems_add(p, PROBLEM_ERROR, in->cluster->file, at->line, at->column, NULL,
-				     "CustomSlurmSettings of %s: %s is written by slurm-ec2 itself, or is no single word", what, key);
+				     "CustomSlurmSettings of %s: %s is written by slurm-ec2 itself, or is no single word", what,
+				     key);
 			continue;
 		}
 		buf_fmt(b, " %s=", key);
@@ -246,8 +248,8 @@ static void put_features(struct buf *b, const struct compute_resource *r, const 
 static void put_group(const struct slurm_render *in, struct buf *b, const struct queue *q, const struct compute_resource *r,
 		      const struct hardware *h, bool is_static, struct strs *groups, struct problems *p)
 {
-	static const char *const ours[] = { "NodeName", "NodeAddr", "NodeHostname", "CPUs", "RealMemory", "State", "Feature",
-					    "Features", "Weight",   "Gres" };
+	static const char *const ours[] = { "NodeName", "NodeAddr", "NodeHostname", "CPUs",   "RealMemory",
+					    "State",	"Feature",  "Features",	    "Weight", "Gres" };
 	int count = is_static ? r->min_count : r->max_count - r->min_count;
 	char *range;
 
@@ -296,7 +298,8 @@ static bool site_has_default_partition(const struct site *s)
 	return false;
 }
 
-static void put_partition(const struct slurm_render *in, struct buf *b, const struct queue *q, bool is_default, struct problems *p)
+static void put_partition(const struct slurm_render *in, struct buf *b, const struct queue *q, bool is_default,
+			  struct problems *p)
 {
 	static const char *const ours[] = { "PartitionName", "Nodes",	      "State",	       "OverSubscribe",
 					    "SuspendTime",   "ResumeTimeout", "SuspendTimeout" };
@@ -326,8 +329,8 @@ static void put_resource(const struct slurm_render *in, struct buf *b, struct bu
 	size_t first = groups->n;
 
 	if (hardware_resolve(r, in->types, &h, &e)) {
-		problems_add(p, PROBLEM_ERROR, in->cluster->file, r->at.line, r->at.column, NULL, "compute resource %s: %s", r->name,
-			     e.text);
+		problems_add(p, PROBLEM_ERROR, in->cluster->file, r->at.line, r->at.column, NULL, "compute resource %s: %s",
+			     r->name, e.text);
 		return;
 	}
 	put_group(in, b, q, r, &h, true, groups, p);
@@ -398,8 +401,8 @@ static void check_nodes(const struct slurm_render *in, const struct site_key *k,
 			if (!nodeset_has(ours, nodeset_get(theirs, i)))
 				continue;
 			problems_add(p, PROBLEM_ERROR, site_path(in->site, k), k->line, 0, k->name,
-				     "node %s is also made from %s: rename the queue there, or this node", nodeset_get(theirs, i),
-				     in->cluster->file);
+				     "node %s is also made from %s: rename the queue there, or this node",
+				     nodeset_get(theirs, i), in->cluster->file);
 			break;
 		}
 	}
@@ -416,7 +419,8 @@ static void check_partition(const struct slurm_render *in, const struct site_key
 
 		if (strncmp(k->value, name, n) == 0 && strcmp(k->value + n, set ? "_nodes" : "") == 0)
 			problems_add(p, PROBLEM_ERROR, site_path(in->site, k), k->line, 0, k->name,
-				     "%s is also made from queue %s of %s: rename one of the two", k->value, name, in->cluster->file);
+				     "%s is also made from queue %s of %s: rename one of the two", k->value, name,
+				     in->cluster->file);
 	}
 }
 
@@ -481,7 +485,8 @@ static void put_custom_lines(const struct cluster *c, struct buf *b, struct prob
 				if (opens_line(l->key.v[j]) != (bool)opening)
 					continue;
 				if (!one_line(l->key.v[j]) || !one_line(l->val.v[j]))
-					problems_add(p, PROBLEM_ERROR, c->file, 0, 0, "Scheduling.SlurmSettings.CustomSlurmSettings",
+					problems_add(p, PROBLEM_ERROR, c->file, 0, 0,
+						     "Scheduling.SlurmSettings.CustomSlurmSettings",
 						     "%s: a value must be one line without quotes", l->key.v[j]);
 				else
 					put_pair(b, &first, l->key.v[j], l->val.v[j]);
@@ -511,7 +516,8 @@ static int add_file(struct gen_file **files, size_t *n, const char *path, struct
 	return 0;
 }
 
-static const char head_line[] = "# Written by slurm-ec2 from cluster.yaml. Do not edit: the next `slurm-ec2 apply` replaces this file.\n";
+static const char head_line[] =
+	"# Written by slurm-ec2 from cluster.yaml. Do not edit: the next `slurm-ec2 apply` replaces this file.\n";
 
 int slurmfiles_render(const struct slurm_render *in, struct gen_file **files, size_t *n, struct kvs *merged, struct problems *p)
 {

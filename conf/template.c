@@ -88,8 +88,11 @@ static int build_interfaces(const struct template_input *in, const struct hardwa
 		return err_nomem(e);
 	if (l.n > 1 && in->queue->assign_public_ip == TRI_TRUE) {
 		interfaces_clear(&l);
-		return err_set(e, "AssignPublicIp cannot be true: its %s has several network interfaces, and EC2 gives a public address to a "
-				  "machine with one only", h->fewest_cards->name);
+		return err_set(
+			e,
+			"AssignPublicIp cannot be true: its %s has several network interfaces, and EC2 gives a public address to a "
+			"machine with one only",
+			h->fewest_cards->name);
 	}
 	out->interfaces = calloc(l.n, sizeof(*out->interfaces));
 	if (!out->interfaces) {
@@ -98,7 +101,8 @@ static int build_interfaces(const struct template_input *in, const struct hardwa
 	}
 	for (size_t i = 0; i < l.n; i++) {
 		out->interfaces[i] = (struct ec2_interface){
-			.card = l.v[i].card, .device = l.v[i].device, .type = l.v[i].type, .public_ip = l.v[i].public_ip };
+			.card = l.v[i].card, .device = l.v[i].device, .type = l.v[i].type, .public_ip = l.v[i].public_ip
+		};
 	}
 	out->ec2.n_interfaces = l.n;
 	out->ec2.interfaces = out->interfaces;

@@ -16,14 +16,15 @@ struct template_input {
 	const struct queue *queue;
 	const struct compute_resource *resource;
 	const struct itypes *types;
-	const struct strs *groups;    /* security groups in force */
+	const struct strs *groups; /* security groups in force */
 	const char *image_id;
-	const char *root_device;      /* of the image; NULL = unknown, then the image's volume stays as it is */
-	const char *placement_group;  /* NULL = none */
+	const char *root_device;     /* of the image; NULL = unknown, then the image's volume stays as it is */
+	const char *placement_group; /* NULL = none */
 };
 
 /* `ec2` borrows from the other members and from the input. */
-struct template {
+struct template
+{
 	struct ec2_template ec2;
 	char *name;
 	struct ec2_interface *interfaces;

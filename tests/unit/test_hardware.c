@@ -55,7 +55,7 @@ static void test_table(void **state)
 		{ { "c5.xlarge", "c5a.xlarge" }, false, 0, 4, 6809, 0, "", 0 },
 		{ { "c5.xlarge", "c5a.xlarge" }, true, 0, 2, 6809, 0, "", 0 },
 		{ { "c6g.xlarge" }, true, 0, 4, 7782, 0, "", 0 },
-		{ { "g4ad.xlarge" }, false, 0, 4, 15564, 0, "", 0 },         /* AMD: no gres/gpu by NVIDIA device files */
+		{ { "g4ad.xlarge" }, false, 0, 4, 15564, 0, "", 0 }, /* AMD: no gres/gpu by NVIDIA device files */
 		{ { "g5.xlarge" }, false, 0, 4, 15564, 1, "a10g", 0 },
 		{ { "g5.xlarge", "c5.xlarge" }, false, 0, 4, 7782, 0, "", 0 }, /* not every type has one */
 		{ { "p4d.24xlarge", "g5.xlarge" }, false, 0, 4, 15564, 1, "", 0 },
@@ -78,8 +78,8 @@ static void test_table(void **state)
 
 static void test_refused(void **state)
 {
-	static const char *const unknown[] = { "c5.xlarge", "x9.huge", NULL }, *const mixed[] = { "c5.xlarge", "c6g.xlarge", NULL },
-				 *const none[] = { NULL };
+	static const char *const unknown[] = { "c5.xlarge", "x9.huge", NULL },
+				 *const mixed[] = { "c5.xlarge", "c6g.xlarge", NULL }, *const none[] = { NULL };
 	struct hardware h;
 	struct err e;
 
@@ -98,8 +98,8 @@ static void layout_text(const struct interfaces *l, char *out, size_t size)
 
 	out[0] = 0;
 	for (size_t i = 0; i < l->n; i++)
-		n += (size_t)snprintf(out + n, size - n, "%s%d/%d%s%s", i ? " " : "", l->v[i].card, l->v[i].device, l->v[i].type ? ":" : "",
-				      l->v[i].type ? l->v[i].type : "");
+		n += (size_t)snprintf(out + n, size - n, "%s%d/%d%s%s", i ? " " : "", l->v[i].card, l->v[i].device,
+				      l->v[i].type ? ":" : "", l->v[i].type ? l->v[i].type : "");
 }
 
 static void test_interfaces(void **state)
@@ -147,9 +147,12 @@ static void test_interfaces_odd(void **state)
 		bool efa;
 		const char *want;
 	} rows[] = {
-		{ &limited, true, "0/0 0/1:efa-only 1/0:efa-only" }, { &one, true, "0/0:efa 1/0:efa-only" },
-		{ &one, false, "0/0 1/0" },			     { &gb, false, "0/0 2/1" },
-		{ &bare, false, "0/0" },			     { &bare, true, "0/0 0/1:efa-only" },
+		{ &limited, true, "0/0 0/1:efa-only 1/0:efa-only" },
+		{ &one, true, "0/0:efa 1/0:efa-only" },
+		{ &one, false, "0/0 1/0" },
+		{ &gb, false, "0/0 2/1" },
+		{ &bare, false, "0/0" },
+		{ &bare, true, "0/0 0/1:efa-only" },
 	};
 
 	(void)state;

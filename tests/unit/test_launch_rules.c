@@ -12,10 +12,12 @@ static void test_cidr(void **state)
 		const char *outer, *inner;
 		bool in;
 	} rows[] = {
-		{ "10.0.0.0/8", "10.1.2.3", true },	{ "10.0.0.0/8", "11.0.0.1", false },   { "0.0.0.0/0", "8.8.8.8", true },
-		{ "10.0.0.9/32", "10.0.0.9", true },	{ "10.0.0.9", "10.0.0.9", true },      { "10.0.0.0/24", "10.0.0.0/16", false },
-		{ "10.0.0.0/16", "10.0.7.0/24", true }, { "10.0.0.0/33", "10.0.0.1", false },  { "10.0.0/8", "10.0.0.1", false },
-		{ "::/0", "10.0.0.1", false },		{ "10.0.0.0/16", "10.0.x.1", false },  { "10.0.0.0/", "10.0.0.1", false },
+		{ "10.0.0.0/8", "10.1.2.3", true },	{ "10.0.0.0/8", "11.0.0.1", false },
+		{ "0.0.0.0/0", "8.8.8.8", true },	{ "10.0.0.9/32", "10.0.0.9", true },
+		{ "10.0.0.9", "10.0.0.9", true },	{ "10.0.0.0/24", "10.0.0.0/16", false },
+		{ "10.0.0.0/16", "10.0.7.0/24", true }, { "10.0.0.0/33", "10.0.0.1", false },
+		{ "10.0.0/8", "10.0.0.1", false },	{ "::/0", "10.0.0.1", false },
+		{ "10.0.0.0/16", "10.0.x.1", false },	{ "10.0.0.0/", "10.0.0.1", false },
 	};
 
 	(void)state;
@@ -45,7 +47,8 @@ static bool admits(struct ec2_rule rule, const char *source, const char *from, i
 
 static void test_secgroup(void **state)
 {
-	const struct strs from_head = { .v = only_head, .n = 1 }, from_net = { .v = net, .n = 1 }, from_node = { .v = only_node, .n = 1 };
+	const struct strs from_head = { .v = only_head, .n = 1 }, from_net = { .v = net, .n = 1 },
+			  from_node = { .v = only_node, .n = 1 };
 	const struct {
 		struct ec2_rule rule;
 		const char *source, *from;
@@ -80,9 +83,10 @@ static void test_distance(void **state)
 		const char *head, *inside;
 		int distance;
 	} rows[] = {
-		{ "22.05.8", "22.05.2", 0 },  { "23.02.1", "22.05.8", 1 },  { "23.11.4", "22.05.8", 2 }, { "24.05.0", "22.05.8", 3 },
-		{ "22.05.8", "23.02.0", -1 }, { "26.11.0", "26.05.1", 1 },  { "27.05.0", "26.05.1", 2 }, { "22.05.8", "latest", -99 },
-		{ "22.05.8", "22.06", -99 },  { "22.05.8", "", -99 },
+		{ "22.05.8", "22.05.2", 0 }, { "23.02.1", "22.05.8", 1 },  { "23.11.4", "22.05.8", 2 },
+		{ "24.05.0", "22.05.8", 3 }, { "22.05.8", "23.02.0", -1 }, { "26.11.0", "26.05.1", 1 },
+		{ "27.05.0", "26.05.1", 2 }, { "22.05.8", "latest", -99 }, { "22.05.8", "22.06", -99 },
+		{ "22.05.8", "", -99 },
 	};
 
 	(void)state;
@@ -92,8 +96,10 @@ static void test_distance(void **state)
 
 static struct ec2_image image(const char *id, const char *arch, const char *state, const char *version, const char *creation)
 {
-	return (struct ec2_image){ .id = (char *)(uintptr_t)id,	     .arch = (char *)(uintptr_t)arch,
-				   .state = (char *)(uintptr_t)state, .slurm_version = (char *)(uintptr_t)version,
+	return (struct ec2_image){ .id = (char *)(uintptr_t)id,
+				   .arch = (char *)(uintptr_t)arch,
+				   .state = (char *)(uintptr_t)state,
+				   .slurm_version = (char *)(uintptr_t)version,
 				   .creation = (char *)(uintptr_t)creation };
 }
 
@@ -113,8 +119,9 @@ static void test_images(void **state)
 		int accept, rc;
 		const char *word;
 	} rows[] = {
-		{ 0, 0, 0, NULL }, { 1, 0, -1, "arm64" }, { 2, 0, 0, NULL }, { 3, 0, -1, "23.02.1" }, { 4, 0, -1, "pending" },
-		{ 5, 0, -1, "AcceptUntaggedImage" }, { 5, 1, 0, NULL }, { 3, 1, -1, "23.02.1" },
+		{ 0, 0, 0, NULL },	 { 1, 0, -1, "arm64" },	  { 2, 0, 0, NULL },
+		{ 3, 0, -1, "23.02.1" }, { 4, 0, -1, "pending" }, { 5, 0, -1, "AcceptUntaggedImage" },
+		{ 5, 1, 0, NULL },	 { 3, 1, -1, "23.02.1" },
 	};
 
 	(void)state;

@@ -58,7 +58,8 @@ static void test_round_trip(void **state)
 	} rows[] = {
 		{ "ClusterName=c\n", "Include slurm-ec2.conf\n" },
 		{ "ClusterName=c", "ClusterName=c\n" SITE_BEGIN },
-		{ "SlurmctldParameters=cloud_reg_addrs\n", "SlurmctldParameters=cloud_reg_addrs,enable_configless,idle_on_node_suspend,power_save_interval=5\n" },
+		{ "SlurmctldParameters=cloud_reg_addrs\n",
+		  "SlurmctldParameters=cloud_reg_addrs,enable_configless,idle_on_node_suspend,power_save_interval=5\n" },
 		{ "slurmctldparameters = enable_configless,power_save_interval=60 # ours\nA=b\n",
 		  "slurmctldparameters = enable_configless,power_save_interval=60,idle_on_node_suspend # ours\n" },
 		{ "PrivateData=jobs,usage ClusterName=x\n", "PrivateData=jobs,usage,cloud ClusterName=x\n" },
@@ -229,7 +230,8 @@ static void test_site(void **state)
 
 static void test_gres(void **state)
 {
-	char *fresh = gres_conf_merge(NULL), *more = gres_conf_merge("AutoDetect=nvml\n"), *again = gres_conf_merge(more), *back;
+	char *fresh = gres_conf_merge(NULL), *more = gres_conf_merge("AutoDetect=nvml\n"), *again = gres_conf_merge(more),
+	     *back;
 
 	(void)state;
 	assert_non_null(strstr(fresh, "Include slurm-ec2-gres.conf\n"));
@@ -248,8 +250,8 @@ static void test_gres(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_missing),	  cmocka_unit_test(test_round_trip), cmocka_unit_test(test_edits_stay),
-		cmocka_unit_test(test_needs_shrink), cmocka_unit_test(test_included),	  cmocka_unit_test(test_site),
+		cmocka_unit_test(test_missing),	     cmocka_unit_test(test_round_trip), cmocka_unit_test(test_edits_stay),
+		cmocka_unit_test(test_needs_shrink), cmocka_unit_test(test_included),	cmocka_unit_test(test_site),
 		cmocka_unit_test(test_gres),
 	};
 

@@ -133,10 +133,12 @@ static void test_conflicts(void **state)
 		int line;
 		const char *word;
 	} rows[] = {
-		{ "quickstart", "ClusterName=c\nResumeProgram=/opt/other\n", PROBLEM_ERROR, 2, "/usr/libexec/slurm-ec2/resume" },
+		{ "quickstart", "ClusterName=c\nResumeProgram=/opt/other\n", PROBLEM_ERROR, 2,
+		  "/usr/libexec/slurm-ec2/resume" },
 		{ "quickstart", "SuspendTime=600\n", PROBLEM_ERROR, 1, "SuspendTime=INFINITE" },
 		{ "quickstart", "SlurmctldParameters=cloud_dns\n", PROBLEM_ERROR, 1, "cloud_dns" },
-		{ "quickstart", "\nNodeName=p1\nNodeName=x,queue1-dy-t2micro-[3-4]\n", PROBLEM_ERROR, 3, "queue1-dy-t2micro-3" },
+		{ "quickstart", "\nNodeName=p1\nNodeName=x,queue1-dy-t2micro-[3-4]\n", PROBLEM_ERROR, 3,
+		  "queue1-dy-t2micro-3" },
 		{ "quickstart", "PartitionName=queue1 Nodes=ALL\n", PROBLEM_ERROR, 1, "queue1" },
 		{ "quickstart", "NodeSet=queue1_nodes Nodes=p1\n", PROBLEM_ERROR, 1, "queue1_nodes" },
 		{ "quickstart", "SelectType=select/linear\n", PROBLEM_WARNING, 1, "cons_tres" },
@@ -171,7 +173,7 @@ static void test_respect(void **state)
 {
 	static const struct {
 		const char *site, *in, *not_in; /* in, or not in, slurm-ec2.conf */
-		const char *key, *merged;       /* merged[key] starts so; NULL = key is not merged */
+		const char *key, *merged;	/* merged[key] starts so; NULL = key is not merged */
 	} rows[] = {
 		{ "ClusterName=c\n", "SelectType=select/cons_tres\n", "GresTypes", "SlurmctldParameters", NULL },
 		{ "SuspendTime=-1\n", "ResumeRate=0\n", "SuspendTime=INFINITE\n", "SuspendTime", NULL },
@@ -179,7 +181,8 @@ static void test_respect(void **state)
 		{ "NodeName=p1\n", "ResumeRate=0\n", "SelectType", "SelectType", NULL },
 		{ "NodeName=DEFAULT CPUs=1\n", "SelectType=", "PrivateData=jobs", "PrivateData", NULL },
 		{ "PrivateData=jobs\n", "LaunchParameters=enable_nss_slurm\n", "PrivateData", "PrivateData", "cloud" },
-		{ "SlurmctldParameters=x\n", "PrivateData=cloud\n", "SlurmctldParameters", "SlurmctldParameters", "enable_configless," },
+		{ "SlurmctldParameters=x\n", "PrivateData=cloud\n", "SlurmctldParameters", "SlurmctldParameters",
+		  "enable_configless," },
 		{ "PartitionName=main Nodes=ALL Default=YES\n", "PartitionName=queue1", "Default=YES", "Default", NULL },
 		{ "PartitionName=main Nodes=ALL\n", "Default=YES", "Nodes=ALL", "Default", NULL },
 		{ "NodeName=queue1-dy-t2micro-11\n", "queue1-dy-t2micro-[1-10]", "queue1-dy-t2micro-11", "NodeName", NULL },
@@ -208,8 +211,8 @@ static void test_custom_refused(void **state)
 	static const struct {
 		const char *key, *val;
 		bool of_queue;
-	} rows[] = { { "CPUs", "1", false }, { "weight", "1", false }, { "Foo", "a\nNodeName=x", false }, { "A B", "1", false },
-		     { "SuspendTime", "1", true }, { "X", "a\"b", true } };
+	} rows[] = { { "CPUs", "1", false }, { "weight", "1", false },	   { "Foo", "a\nNodeName=x", false },
+		     { "A B", "1", false },  { "SuspendTime", "1", true }, { "X", "a\"b", true } };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -220,7 +223,8 @@ static void test_custom_refused(void **state)
 		struct problems p = { 0 };
 		size_t n = 0;
 
-		kvs_add(rows[i].of_queue ? &c->queues[0].custom_slurm : &c->queues[0].resources[0].custom_slurm, rows[i].key, rows[i].val);
+		kvs_add(rows[i].of_queue ? &c->queues[0].custom_slurm : &c->queues[0].resources[0].custom_slurm, rows[i].key,
+			rows[i].val);
 		assert_int_equal(slurmfiles_render(&in, &files, &n, &merged, &p), -1);
 		assert_int_equal(problems_count(&p, PROBLEM_ERROR), 1);
 		assert_int_equal(n, 0);
@@ -235,8 +239,8 @@ static void test_version(void **state)
 	static const struct {
 		const char *text;
 		int number;
-	} rows[] = { { "22.05.8", 2205 },  { "23.02.0-0rc1", 2302 }, { "24.11", 2411 }, { "20.11.9", 2011 }, { "", -1 },
-		     { "22", -1 },	   { "x.05", -1 },	     { "22.x", -1 },	{ NULL, -1 },	     { "22.", -1 } };
+	} rows[] = { { "22.05.8", 2205 }, { "23.02.0-0rc1", 2302 }, { "24.11", 2411 }, { "20.11.9", 2011 }, { "", -1 },
+		     { "22", -1 },	  { "x.05", -1 },	    { "22.x", -1 },    { NULL, -1 },	    { "22.", -1 } };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
