@@ -9,7 +9,6 @@
 #include "lib/node/extra.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -179,21 +178,6 @@ bool view_older(const struct view *v, int64_t ms, int64_t age_ms)
 
 /* --- actions */
 
-static char *format(const char *fmt, va_list ap)
-{
-	va_list again;
-	char *s;
-	int n;
-
-	va_copy(again, ap);
-	n = vsnprintf(NULL, 0, fmt, again);
-	va_end(again);
-	s = n < 0 ? NULL : malloc((size_t)n + 1);
-	if (s)
-		vsnprintf(s, (size_t)n + 1, fmt, ap);
-	return s;
-}
-
 struct action *view_act(struct view *v, enum action_kind kind, const char *code, const char *node, const char *instance,
 			const char *launch, const char *reason, ...)
 {
@@ -211,7 +195,7 @@ struct action *view_act(struct view *v, enum action_kind kind, const char *code,
 	a->generation = row ? row->generation : -1;
 	if (reason) {
 		va_start(ap, reason);
-		a->reason = format(reason, ap);
+		a->reason = str_vfmt(reason, ap);
 		va_end(ap);
 	}
 	if ((node && !a->node) || (instance && !a->instance) || (launch && !a->launch) || (reason && !a->reason))
