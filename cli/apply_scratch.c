@@ -17,6 +17,7 @@
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -43,26 +44,50 @@ static bool replaced(const struct apply_job *j, const char *path)
 	return false;
 }
 
-static int copy_file(const char *from, const char *dir, const char *name, struct err *e)
+/* Root's, and readable for SlurmUser, whose group it gets: who could write there could have slurmctld run anything as root. */
+static int write_file(const char *dir, const char *name, const struct buf *b, gid_t gid, struct err *e)
 {
-	struct buf b = { 0 };
 	char *to = file_join(dir, name);
-	int rc = to ? file_read(from, COPY_MAX, &b, e) : err_nomem(e);
+	int rc = to ? file_replace(to, 0600, buf_text(b), b->n, e) : err_nomem(e);
 
-	if (rc == 0)
-		rc = file_replace(to, 0600, buf_text(&b), b.n, e);
-	buf_free(&b);
+	if (rc == 0 && (chown(to, 0, gid) || chmod(to, 0640)))
+		rc = err_errno(e, errno, "%s", to);
 	free(to);
 	return rc;
 }
 
-/* The site's other files beside slurm.conf. What SlurmUser cannot read slurmctld cannot need. */
-static int copy_site(const struct apply_job *j, const char *dir, struct err *e)
+static int copy_file(const char *from, const char *dir, const char *name, gid_t gid, struct err *e)
+{
+	struct buf b = { 0 };
+	int rc = file_read(from, COPY_MAX, &b, e);
+
+	if (rc == 0)
+		rc = write_file(dir, name, &b, gid, e);
+	buf_free(&b);
+	return rc;
+}
+
+/* What SlurmUser cannot read (slurmdbd.conf, keys) slurmctld cannot need. */
+static bool wanted(const struct apply_job *j, const char *path)
+{
+	struct stat st;
+	bool readable;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode) || st.st_size > COPY_MAX || replaced(j, path))
+		return false;
+	if (user_become(j->gen->slurm_user, NULL))
+		return false;
+	readable = faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) == 0;
+	user_restore();
+	return readable;
+}
+
+/* The site's other files beside slurm.conf. */
+static int copy_site(const struct apply_job *j, const char *dir, gid_t gid, struct err *e)
 {
 	char *folder = apply_beside(j->slurm_conf, ".");
 	DIR *d = folder ? opendir(folder) : NULL;
 	struct dirent *entry;
-	struct stat st;
 	int rc = d ? 0 : err_errno(e, errno, "%s", folder ? folder : j->slurm_conf);
 
 	while (rc == 0 && d && (entry = readdir(d))) {
@@ -70,9 +95,8 @@ static int copy_site(const struct apply_job *j, const char *dir, struct err *e)
 
 		if (!path)
 			rc = err_nomem(e);
-		else if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= COPY_MAX && access(path, R_OK) == 0 &&
-			 !replaced(j, path))
-			rc = copy_file(path, dir, entry->d_name, e);
+		else if (wanted(j, path))
+			rc = copy_file(path, dir, entry->d_name, gid, e);
 		free(path);
 	}
 	if (d)
@@ -140,35 +164,30 @@ static char *strip(const char *path, const char *text)
 	return out;
 }
 
-static int write_text(const char *dir, const char *path, const char *text, const char *more, struct err *e)
+static int write_text(const char *dir, const char *path, const char *text, const char *more, gid_t gid, struct err *e)
 {
-	const char *name = strrchr(path, '/') + 1;
-	char *to = file_join(dir, name), *clean = strip(path, text);
+	char *clean = strip(path, text);
 	struct buf b = { 0 };
-	int rc = -1;
+	int rc;
 
 	buf_str(&b, clean);
 	buf_str(&b, more);
-	if (!to || !clean || buf_failed(&b))
-		err_nomem(e);
-	else
-		rc = file_replace(to, 0600, buf_text(&b), b.n, e);
+	rc = clean && !buf_failed(&b) ? write_file(dir, strrchr(path, '/') + 1, &b, gid, e) : err_nomem(e);
 	buf_free(&b);
 	free(clean);
-	free(to);
 	return rc;
 }
 
 static char *overrides(const char *dir, int port)
 {
 	return str_fmt(
-		"\nSlurmctldPort=%d\nSlurmdPort=%d\nSlurmctldPidFile=%s/slurmctld.pid\nSlurmctldLogFile=%s/slurmctld.log\n"
+		"\nSlurmctldPort=%d\nSlurmdPort=%d\nSlurmctldPidFile=%s/state/slurmctld.pid\nSlurmctldLogFile=%s/state/slurmctld.log\n"
 		"StateSaveLocation=%s/state\nResumeProgram=/bin/true\nSuspendProgram=/bin/true\nResumeFailProgram=/bin/true\n"
 		"AccountingStorageType=accounting_storage/none\nSlurmctldDebug=info\n",
 		port, CLOSED_PORT, dir, dir, dir);
 }
 
-static int write_ours(const struct apply_job *j, const char *dir, int port, struct err *e)
+static int write_ours(const struct apply_job *j, const char *dir, int port, gid_t gid, struct err *e)
 {
 	char *more = overrides(dir, port);
 	int rc = more ? 0 : err_nomem(e);
@@ -177,17 +196,35 @@ static int write_ours(const struct apply_job *j, const char *dir, int port, stru
 		const struct apply_file *f = &j->install[i];
 
 		if (f->new_text)
-			rc = write_text(dir, f->path, f->new_text, str_eq(f->path, j->slurm_conf) ? more : "", e);
+			rc = write_text(dir, f->path, f->new_text, str_eq(f->path, j->slurm_conf) ? more : "", gid, e);
 	}
 	free(more);
 	return rc;
 }
 
-/* As SlurmUser, in our state folder. Caller frees; NULL with e. */
+static int fill_folder(const struct apply_job *j, const char *dir, int port, struct err *e)
+{
+	char *state = file_join(dir, "state");
+	uid_t uid;
+	gid_t gid;
+	int rc = state ? user_lookup(j->gen->slurm_user, &uid, &gid, e) : err_nomem(e);
+
+	if (rc == 0)
+		rc = file_mkdirs(state, 0700, e);
+	if (rc == 0 && (chown(state, uid, gid) || chown(dir, 0, gid) || chmod(dir, 0750)))
+		rc = err_errno(e, errno, "%s", dir);
+	if (rc == 0)
+		rc = copy_site(j, dir, gid, e);
+	if (rc == 0)
+		rc = write_ours(j, dir, port, gid, e);
+	free(state);
+	return rc;
+}
+
+/* Root's own, where nobody else can rename it. Caller frees; NULL with e. */
 static char *make_folder(const struct apply_job *j, int port, struct err *e)
 {
-	char *dir = str_dup(PKGSTATEDIR "/try-XXXXXX"), *state = NULL;
-	int rc = -1;
+	char *dir = str_dup("/tmp/slurm-ec2-try-XXXXXX");
 
 	if (!dir) {
 		err_nomem(e);
@@ -198,13 +235,7 @@ static char *make_folder(const struct apply_job *j, int port, struct err *e)
 		free(dir);
 		return NULL;
 	}
-	state = file_join(dir, "state");
-	if (!state)
-		err_nomem(e);
-	else if (!file_mkdirs(state, 0700, e) && !copy_site(j, dir, e))
-		rc = write_ours(j, dir, port, e);
-	free(state);
-	if (rc == 0)
+	if (fill_folder(j, dir, port, e) == 0)
 		return dir;
 	file_remove_tree(dir, NULL);
 	free(dir);
@@ -322,10 +353,9 @@ int apply_step_scratch(struct apply_job *j, struct buf *note, struct err *e)
 		return 0;
 	}
 	port = free_port(e);
-	if (port < 0 || user_become(j->gen->slurm_user, e))
+	if (port < 0)
 		return -1;
 	dir = make_folder(j, port, e);
-	user_restore();
 	if (!dir)
 		return err_prefix(e, "a folder for the trial");
 	/* slurmctld becomes SlurmUser by itself, which it can as root only */
