@@ -318,8 +318,10 @@ static void unusable_place(void **state)
 	(void)state;
 	assert_null(store_open(under, &note, &e));
 	assert_non_null(strstr(e.text, under));
-	assert_null(store_open(folder, &note, &e));
 	free(under);
+	assert_int_equal(file_mkdirs(path, 0755, NULL), 0); /* a folder in its place */
+	assert_null(store_open(path, &note, &e));
+	assert_non_null(strstr(e.text, path));
 }
 
 int main(void)
