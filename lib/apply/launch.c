@@ -74,7 +74,11 @@ int launching_prepare(struct world *w, struct launching *l, struct err *e)
 	free(user_data);
 	if (!l->call)
 		return err_nomem(e);
-	return store_launch_request(w->store, l->row.id, l->call->body, e);
+	if (store_launch_request(w->store, l->row.id, l->call->body, e) == 0)
+		return 0;
+	ec2_call_destroy(l->call); /* what is not kept is not sent */
+	l->call = NULL;
+	return -1;
 }
 
 int launching_prepare_again(struct launching *l, struct err *e)

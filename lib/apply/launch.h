@@ -30,7 +30,8 @@ struct launching {
 
 /* A fresh launch id, 20 characters, for row.id: also ClientToken and tag value. */
 void launching_new_id(char out[21]);
-/* Build the call for a claimed row and keep the exact request in the row. The resource is found by row.queue and row.resource.
+/* Build the call for a claimed row and keep the exact request in the row; without that there is no call. The resource is found
+ * by row.queue and row.resource.
  */
 int launching_prepare(struct world *w, struct launching *l, struct err *e);
 /* The same from the request an earlier process kept. */

@@ -236,40 +236,36 @@ static void own(struct run *r, const struct strs *nodes, size_t launching)
 	}
 }
 
-/* Another process took some of the nodes between our look and our claim: the whole step is left, and what we had claimed is
- * given back. clustermgtd fails the nodes that nobody launches. */
+/* 1 = another process took some of the nodes between our look and our claim; they are live now, and what we had claimed is
+ * given back. */
 static int claim(struct run *r, struct launching *l, struct err *e)
 {
 	struct strs taken = {0};
 	int rc = store_launch_claim(r->w->store, &l->row, &taken, e);
 
-	if (rc == 0 && taken.n > 0) {
-		char *text = strs_join(&taken, ",");
-
-		if (l->row.nodes.n > 0)
-			store_launch_done(r->w->store, l->row.id, NULL);
-		rc = err_set(e, "another process launches for %s", text ? text : "some of its nodes");
-		free(text);
+	for (size_t i = 0; i < taken.n && rc >= 0; i++) {
+		log_info("%s: another process launches for it", taken.v[i]);
+		rc = strs_add(&r->live, taken.v[i]) < 0 ? err_nomem(e) : 1;
 	}
+	if (rc > 0 && l->row.nodes.n > 0)
+		store_launch_done(r->w->store, l->row.id, NULL);
 	strs_clear(&taken);
 	return rc;
 }
 
-/* Commit the row and build the call of one step; the launching is appended in any case. */
-static int prepare(struct run *r, const struct resume_step *s, struct err *e)
+/* Commit the row and build the call of one step. 1 = another process was faster. */
+static int prepare(struct run *r, struct launching *l, const struct resume_step *s, struct err *e)
 {
-	struct launching *l;
+	int rc;
 
-	if (mem_grow(&r->launch, &r->cap_launch, r->n_launch + 1, sizeof *r->launch) < 0)
-		return err_nomem(e);
-	l = &r->launch[r->n_launch++];
 	l->step = s->id;
 	release_old_claims(r, s->nodes);
 	if (fill_row(r, &l->row, s) < 0)
 		return err_nomem(e);
-	if (claim(r, l, e) < 0)
-		return -1;
-	own(r, &l->row.nodes, r->n_launch - 1);
+	rc = claim(r, l, e);
+	if (rc != 0)
+		return rc;
+	own(r, &l->row.nodes, (size_t)(l - r->launch));
 	if (launching_prepare(r->w, l, e) == 0)
 		return 0;
 	store_launch_done(r->w->store, l->row.id, NULL); /* never sent */
@@ -307,18 +303,51 @@ static int perform(struct run *r, size_t first)
 	return rc;
 }
 
+/* Never sent, so it is as good as a no: the nodes fail, rather than wait for nothing. */
+static int not_prepared(struct run *r, struct launching *l, const struct resume_step *s, const struct err *e)
+{
+	static const struct instances none;
+	const struct gen_resource *res = &r->w->gen->resources[s->resource];
+
+	log_error("launch for %zu nodes of %s/%s: %s", s->nodes->n, res->queue, res->name, e->text);
+	l->outcome = LAUNCHING_REFUSED;
+	return resume_plan_answer(r->plan, s->id, &none, "ResumeFailed");
+}
+
+/* Nothing was sent yet: give the claims of this round back, so that the plan can be made anew. */
+static void forget_round(struct run *r)
+{
+	for (size_t i = 0; i < r->n_launch; i++) {
+		if (r->launch[i].call)
+			store_launch_done(r->w->store, r->launch[i].row.id, NULL);
+		launching_clear(&r->launch[i]);
+	}
+	r->n_launch = 0;
+	for (size_t i = 0; i < r->request->nodes.n; i++)
+		r->owner[i] = NO_OWNER;
+}
+
+/* 1 = another process took nodes of the first round: plan anew with them as live. In a later round, for nodes that had already
+ * failed once, the step is left to that process. */
 static int launch_round(struct run *r, const struct resume_step *steps, size_t n)
 {
 	size_t first = r->n_launch;
 	struct err e = {""};
 
+	if (mem_grow(&r->launch, &r->cap_launch, first + n, sizeof *r->launch) < 0)
+		return -1;
 	for (size_t i = 0; i < n; i++) {
-		if (prepare(r, &steps[i], &e) == 0)
-			continue;
-		log_error("launch for %zu nodes of %s/%s: %s", steps[i].nodes->n, r->w->gen->resources[steps[i].resource].queue,
-			  r->w->gen->resources[steps[i].resource].name, e.text);
-		r->launch[r->n_launch - 1].outcome = LAUNCHING_OPEN;
-		if (resume_plan_leave(r->plan, steps[i].id) < 0)
+		struct launching *l = &r->launch[r->n_launch++];
+		int rc = prepare(r, l, &steps[i], &e);
+
+		if (rc > 0 && first == 0) {
+			forget_round(r);
+			return 1;
+		}
+		if (rc > 0)
+			l->outcome = LAUNCHING_OPEN;
+		if ((rc > 0 && resume_plan_leave(r->plan, steps[i].id) < 0) ||
+		    (rc < 0 && not_prepared(r, l, &steps[i], &e) < 0))
 			return -1;
 	}
 	return perform(r, first);
@@ -328,12 +357,11 @@ static int launch_all(struct run *r, struct err *e)
 {
 	struct resume_step steps[STEPS_MAX];
 	size_t n;
+	int rc = 0;
 
-	while ((n = resume_plan_next(r->plan, steps, STEPS_MAX)) > 0) {
-		if (launch_round(r, steps, n) < 0)
-			return err_nomem(e);
-	}
-	return 0;
+	while (rc == 0 && (n = resume_plan_next(r->plan, steps, STEPS_MAX)) > 0)
+		rc = launch_round(r, steps, n);
+	return rc < 0 ? err_nomem(e) : rc;
 }
 
 /* ---- after the last answer */
@@ -487,6 +515,8 @@ static void run_close(struct run *r)
 
 static int run_plan(struct run *r, struct err *e)
 {
+	int rc;
+
 	r->in = (struct resume_input){
 	    .gen = r->w->gen,
 	    .request = r->request,
@@ -494,10 +524,12 @@ static int run_plan(struct run *r, struct err *e)
 	    .strategy = r->w->gen->scaling,
 	    .batch_max = (size_t)r->w->settings->launch_batch,
 	};
-	r->plan = resume_plan_create(&r->in, e);
-	if (!r->plan || launch_all(r, e) < 0)
-		return -1;
-	return finish(r, e);
+	do {
+		resume_plan_destroy(r->plan);
+		r->plan = resume_plan_create(&r->in, e);
+		rc = r->plan ? launch_all(r, e) : -1;
+	} while (rc > 0); /* each time with more nodes live, so it ends */
+	return rc < 0 ? -1 : finish(r, e);
 }
 
 /* A placeholder address too: slurmctld would go on looking the names up. By the code clustermgtd knows the reason as ours, and

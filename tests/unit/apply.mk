@@ -13,3 +13,11 @@ apply_libs = lib/apply/libapply.a conf/libconf.a lib/state/libstate.a lib/plan/l
 %C%_test_apply_plan_SOURCES = %D%/test_apply_plan.c $(apply_fake)
 %C%_test_apply_plan_LDADD = $(apply_libs)
 endif
+
+# clustermgtd's own parts
+if HAVE_CMOCKA
+check_PROGRAMS += %D%/test_notify
+TESTS += %D%/test_notify
+%C%_test_notify_SOURCES = %D%/test_notify.c %D%/test.h clustermgtd/notify.c clustermgtd/notify.h
+%C%_test_notify_LDADD = lib/base/libbase.a $(JSONC_LIBS) $(CMOCKA_LIBS)
+endif

@@ -46,6 +46,11 @@ static void trace_update(const struct node_update *u)
 
 int slurmctl_update_nodes(const struct node_update *u, struct err *e)
 {
+	void (*hook)(void) = fake.on_update;
+
+	fake.on_update = NULL;
+	if (hook)
+		hook();
 	if (fake.slurm_away || fake.slurm_refuses)
 		return err_set(e, "slurmctld says no");
 	trace_update(u);

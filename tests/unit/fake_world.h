@@ -23,9 +23,10 @@ struct fake {
 	bool ec2_away;		  /* reads and terminations fail */
 	enum aws_class run_class; /* answer of the next launches; AWS_OK launches */
 	const char *run_code;
-	int capacity;	      /* machines that can come, in all */
-	int hide_ip;	      /* that many answers show no address */
-	void (*on_run)(void); /* called while EC2 "launches", before the answer */
+	int capacity;		 /* machines that can come, in all */
+	int hide_ip;		 /* that many answers show no address */
+	void (*on_update)(void); /* called once, at the next update of nodes */
+	void (*on_run)(void);	 /* called while EC2 "launches", before the answer */
 };
 
 extern struct fake fake;

@@ -3,6 +3,7 @@
  * of no does. */
 #include "lib/base/clock.h"
 #include "lib/base/err.h"
+#include "lib/cluster/generation.h"
 #include "lib/node/job.h"
 #include "lib/state/store.h"
 #include "tests/unit/fake_world.h"
@@ -127,6 +128,49 @@ static void returns_what_was_suspended_meanwhile(void **state)
 	fake_close(&w);
 }
 
+static void other_claims_node_1(void)
+{
+	struct launch l = {.id = str_dup("l-other"), .queue = str_dup("q"), .resource = str_dup("a"), .min_count = 1};
+	struct strs taken = {0};
+
+	strs_add(&l.nodes, "q-dy-a-1");
+	assert_int_equal(store_launch_claim(w.store, &l, &taken, NULL), 0);
+	free(l.id);
+	free(l.queue);
+	free(l.resource);
+	strs_clear(&l.nodes);
+	strs_clear(&taken);
+}
+
+/* Between our look and our claim: that node is the other's, ours goes on. */
+static void goes_on_beside_another_resume(void **state)
+{
+	(void)state;
+	fake_open(&w, true);
+	fake.on_update = other_claims_node_1;
+	assert_int_equal(resume("q-dy-a-1,q-dy-a-2"), 0);
+	EXPECT_TRACE("slurm q-dy-a-1=203.0.113.1 q-dy-a-2=203.0.113.1 extra=", "ec2 run min 1 max 1",
+		     "slurm q-dy-a-2=10.0.0.1 extra=*");
+	assert_string_equal(fake_row(&w, "q-dy-a-1"), "LAUNCHING");
+	assert_int_equal(fake_open_launches(&w), 1);
+	fake_close(&w);
+}
+
+static void fails_what_cannot_be_asked(void **state)
+{
+	(void)state;
+	fake_open(&w, true);
+	free(w.gen->bootstrap);
+	w.gen->bootstrap = str_dup("no place for the launch");
+	assert_int_equal(resume("q-dy-a-1"), 0);
+	EXPECT_TRACE(
+	    "slurm q-dy-a-1=203.0.113.1 extra=", "slurm q-dy-a-1 state=1 (Code:ResumeFailed)Failure when resuming nodes",
+	    "comment 7 slurm-ec2: ResumeFailed");
+	assert_string_equal(fake_row(&w, "q-dy-a-1"), "FREE");
+	assert_int_equal(fake_open_launches(&w), 0);
+	fake_close(&w);
+}
+
 static void waits_for_addresses(void **state)
 {
 	(void)state;
@@ -204,6 +248,8 @@ int main(void)
 	    cmocka_unit_test(leaves_an_unknown_answer_open),
 	    cmocka_unit_test(passes_on_our_own_fault),
 	    cmocka_unit_test(returns_what_was_suspended_meanwhile),
+	    cmocka_unit_test(goes_on_beside_another_resume),
+	    cmocka_unit_test(fails_what_cannot_be_asked),
 	    cmocka_unit_test(waits_for_addresses),
 	    cmocka_unit_test(keeps_the_row_without_an_address),
 	    cmocka_unit_test(does_not_doubt_a_young_binding),
