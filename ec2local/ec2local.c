@@ -71,18 +71,18 @@ static const struct option long_options[] = {
 
 /* The command line; strings are borrowed from argv. */
 struct options {
-	const char *listen, *imds, *network, *bridge, *gateway, *region, *types, *run_dir, *head, *request_log, *state_log,
+	const char *listen, *imds, *network, *bridge, *gateway, *region, *types, *run_dir, *request_log, *state_log,
 	    *log;
 	bool machines;
 	int64_t delay_running_ms, delay_terminated_ms; /* -1 = by kind */
-	struct strs subnets, groups, images, keys, policies, roles, image_args;
+	struct strs subnets, groups, images, keys, policies, roles, image_args, heads;
 };
 
 static void usage(FILE *out)
 {
 	fputs("usage: ec2local [--listen ADDRESS:PORT] [--imds ADDRESS:PORT] [--boot=none|machine]\n"
 	      "         [--network CIDR] [--bridge NAME] [--gateway ADDRESS] [--run-dir DIR] [--image-arg ARG]...\n"
-	      "         [--head ip=ADDRESS,id=ID[,type=TYPE][,subnet=ID][,profile=NAME]] [--region NAME]\n"
+	      "         [--head ip=ADDRESS,id=ID[,type=TYPE][,subnet=ID][,profile=NAME]]... [--region NAME]\n"
 	      "         --subnet ID:ZONE[:CIDR]... [--group ID:NAME:open|closed]... --image ID:SLURM-VERSION[:ARCH]...\n"
 	      "         [--key ACCESS:SECRET[:TOKEN]]... [--policy ACCESS=FILE]... [--role NAME=ACCESS]\n"
 	      "         [--instance-types FILE] [--request-log FILE] [--state-log FILE] [--log FILE]\n"
@@ -118,8 +118,6 @@ static const char **text_slot(struct options *o, int id)
 		return &o->bridge;
 	case OPT_GATEWAY:
 		return &o->gateway;
-	case OPT_HEAD:
-		return &o->head;
 	case OPT_REGION:
 		return &o->region;
 	case OPT_REQUEST_LOG:
@@ -153,6 +151,8 @@ static struct strs *list_slot(struct options *o, int id)
 		return &o->policies;
 	case OPT_ROLE:
 		return &o->roles;
+	case OPT_HEAD:
+		return &o->heads;
 	}
 	return NULL;
 }
@@ -177,7 +177,7 @@ static int set_option(struct options *o, int id, const char *text, struct err *e
 
 static void options_free(struct options *o)
 {
-	struct strs *all[] = {&o->subnets, &o->groups, &o->images, &o->keys, &o->policies, &o->roles, &o->image_args};
+	struct strs *all[] = {&o->subnets, &o->groups, &o->images, &o->keys, &o->policies, &o->roles, &o->image_args, &o->heads};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		strs_clear(all[i]);
@@ -241,12 +241,10 @@ static int set_machines(struct cloud *c, const struct options *o, struct err *e)
 
 static int fill_cloud(struct cloud *c, const struct options *o, struct err *e)
 {
-	struct strs head = {.v = (char *[]){(char *)o->head}, .n = o->head ? 1 : 0};
-
 	if (types_load(&c->types, o->types, e) < 0 || each(c, &o->subnets, "--subnet", add_subnet, e) < 0 ||
 	    each(c, &o->groups, "--group", add_group, e) < 0 || each(c, &o->images, "--image", add_image, e) < 0 ||
 	    each(c, &o->keys, "--key", cloud_add_key, e) < 0 || each(c, &o->policies, "--policy", cloud_set_policy, e) < 0 ||
-	    each(c, &o->roles, "--role", cloud_set_role, e) < 0 || each(c, &head, "--head", add_head, e) < 0)
+	    each(c, &o->roles, "--role", cloud_set_role, e) < 0 || each(c, &o->heads, "--head", add_head, e) < 0)
 		return -1;
 	if (open_log(&c->request_log, o->request_log, e) < 0 || open_log(&c->state_log, o->state_log, e) < 0)
 		return -1;

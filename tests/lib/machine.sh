@@ -60,14 +60,15 @@ stage_product() {
 	exec 9>&-
 }
 
-# Hooks a scenario may redefine before head_up: more lines of the site's slurm.conf, more users of the image.
+# Hooks a scenario may redefine before head_up: more lines of the site's slurm.conf, more files in the head's tree.
 site_slurm_conf() { :; }
-: "${IMAGE_USERS:=alice:1200}"
+more_head_files() { :; }
+: "${IMAGE_USERS=alice:1200}" "${HEAD_NAME=head}" "${HEAD_ADDRESS=10.77.0.1}" "${EC2_ENDPOINT=http://127.0.0.1:8000}"
 
 write_slurm_conf() {
 	cat <<END
 ClusterName=${CLUSTER_NAME:-demo}
-SlurmctldHost=head(10.77.0.1)
+SlurmctldHost=$HEAD_NAME($HEAD_ADDRESS)
 SlurmUser=slurm
 AuthType=auth/munge
 StateSaveLocation=/var/lib/slurm/slurmctld
@@ -90,7 +91,7 @@ END
 
 write_settings() {
 	cat <<END
-Ec2Endpoint: http://127.0.0.1:8000
+Ec2Endpoint: $EC2_ENDPOINT
 CredentialsFile: /etc/slurm-ec2/credentials
 ImageId: $IMAGE_ID
 ComputeSecurityGroupIds: [sg-0ec2000000000001a]
@@ -123,33 +124,32 @@ ExecStart=$LIBEXEC/ec2local $args ${EC2LOCAL_ARGS-}
 END
 }
 
-write_head_files() {
-	local etc=$RUN/head/root/etc run=$RUN/head/root/run
-	install -d -o slurm -g slurm -m 755 "$RUN/head/root/var/lib/slurm/slurmctld" "$run/slurm"
-	install -d -m 755 "$etc/slurm-ec2" "$RUN/head/root/srv/image"
-	write_slurm_conf >"$etc/slurm/slurm.conf"
-	printf 'CgroupPlugin=cgroup/v1\nCgroupAutomount=no\n' >"$etc/slurm/cgroup.conf"
-	write_settings >"$etc/slurm-ec2/settings.yaml"
-	write_credentials >"$etc/slurm-ec2/credentials"
-	chown slurm:slurm "$etc/slurm-ec2/credentials"
-	chmod 600 "$etc/slurm-ec2/credentials"
-	write_ec2local_unit >"$etc/systemd/system/ec2local.service"
-	echo "10.77.0.1 head" >>"$etc/hosts"
+# make_head DIR PRODUCT: the tree of a head machine; PRODUCT is what to show at /opt/slurm-ec2.
+make_head() {
+	local root=$1/root
+	"$TOP/ec2local/ec2local-image" --out "$1" --munge-key "$RUN/munge.key" --product "$2:/opt/slurm-ec2" --user alice:1200 || return
+	install -d -o slurm -g slurm -m 755 "$root/var/lib/slurm/slurmctld" "$root/run/slurm"
+	install -d -m 755 "$root/etc/slurm-ec2" "$root/srv/image"
+	write_slurm_conf >"$root/etc/slurm/slurm.conf"
+	printf 'CgroupPlugin=cgroup/v1\nCgroupAutomount=no\n' >"$root/etc/slurm/cgroup.conf"
+	write_settings >"$root/etc/slurm-ec2/settings.yaml"
+	write_credentials >"$root/etc/slurm-ec2/credentials"
+	chown slurm:slurm "$root/etc/slurm-ec2/credentials"
+	chmod 600 "$root/etc/slurm-ec2/credentials"
+	write_ec2local_unit >"$root/etc/systemd/system/ec2local.service"
+	echo "$HEAD_ADDRESS $HEAD_NAME" >>"$root/etc/hosts"
 	# Our package's own parts outside of /opt: state and log folders, units.
-	if [ -d "$STAGE/var" ]; then cp -a "$STAGE/var" "$RUN/head/root/"; fi
-	install -d -o slurm -g slurm -m 755 "$RUN/head/root/var/lib/slurm-ec2" "$RUN/head/root/var/log/slurm-ec2"
-	find "$STAGE" -name '*.service' -exec cp {} "$etc/systemd/system/" \;
+	if [ -d "$STAGE/var" ]; then cp -a "$STAGE/var" "$root/"; fi
+	install -d -o slurm -g slurm -m 755 "$root/var/lib/slurm-ec2" "$root/var/log/slurm-ec2"
+	find "$STAGE" -name '*.service' -exec cp {} "$root/etc/systemd/system/" \;
 }
 
-make_images() {
-	local product=$STAGE/opt/slurm-ec2 user users=()
-	dd if=/dev/urandom of="$RUN/munge.key" bs=128 count=1 status=none
+# The image of instances. They are made inside the head machine and find the product where it is there.
+make_image() {
+	local user users=()
 	for user in $IMAGE_USERS; do
 		users+=(--user "$user")
 	done
-	"$TOP/ec2local/ec2local-image" --out "$RUN/head" --munge-key "$RUN/munge.key" --product "$product:/opt/slurm-ec2" \
-		--user alice:1200 || return
-	# Instances are made inside the head machine: they find the product where it is there.
 	"$TOP/ec2local/ec2local-image" --out "$RUN/image" --munge-key "$RUN/munge.key" --product /opt/slurm-ec2 "${users[@]}"
 }
 
@@ -160,7 +160,7 @@ as_alice() { on_head env HOME=/home/alice USER=alice setpriv --reuid 1200 --regi
 start_machine() {
 	local how=(env) life=(--die-with-parent)
 	[ -z "${KEEP_MACHINE-}" ] || how=(setsid) life=()
-	"${how[@]}" "$STAGE$LIBEXEC/ec2local-machine" --head --stay "${life[@]}" --hostname head --root-size 1g \
+	"${how[@]}" "$STAGE$LIBEXEC/ec2local-machine" --head --stay "${life[@]}" --hostname "$HEAD_NAME" --root-size 1g \
 		--image "$RUN/head" --bind "$RUN/image:/srv/image" --pid-file "$RUN/head.pid" -- /bin/true </dev/null >"$RUN/machine.log" 2>&1 &
 	MACHINE_PID=$!
 	wait_for 20 "the head machine runs" test -s "$RUN/head.pid" || {
@@ -172,7 +172,7 @@ start_machine() {
 }
 
 start_services() {
-	on_head setpriv --reuid munge --regid munge --clear-groups munged --origin=10.77.0.1 || return
+	on_head setpriv --reuid munge --regid munge --clear-groups munged "--origin=$HEAD_ADDRESS" || return
 	# A site without nodes of its own: slurmctld refuses to run until apply gives it some.
 	if grep -q ^PartitionName= "$RUN/head/root/etc/slurm/slurm.conf"; then
 		on_head systemctl start slurmctld || return
@@ -185,7 +185,8 @@ start_services() {
 head_up() {
 	RUN=$(mktemp -d "${RUN_DIR:-/tmp}/slurm-ec2.XXXXXX")
 	chmod 755 "$RUN"
-	make_images && write_head_files && start_machine && start_services
+	dd if=/dev/urandom of="$RUN/munge.key" bs=128 count=1 status=none
+	make_image && make_head "$RUN/head" "$STAGE/opt/slurm-ec2" && more_head_files && start_machine && start_services
 }
 
 head_down() {
