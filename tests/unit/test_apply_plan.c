@@ -257,8 +257,11 @@ static void one_lock(void **state)
 	child = fork();
 	if (child == 0) {
 		int other;
+		bool right = lock_holder(path) == getppid() && lock_take(path, &other, &e) < 0 && strstr(e.text, pid);
 
-		_exit(lock_holder(path) == getppid() && lock_take(path, &other, &e) < 0 && strstr(e.text, pid) ? 0 : 1);
+		free(path);
+		free(dir);
+		_exit(right ? 0 : 1);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
