@@ -16,6 +16,7 @@ struct err;
 #define SITE_GRES_INCLUDE "slurm-ec2-gres.conf"
 #define SITE_BEGIN "# BEGIN slurm-ec2"
 #define SITE_END "# END slurm-ec2"
+#define SITE_OPEN_LINE "; the line above had no end" /* on the line of SITE_BEGIN */
 #define SITE_ADDED "# slurm-ec2 added to the next line: "
 
 struct site_file {

@@ -169,6 +169,17 @@ static const char *skip_block(const char *s)
 	return *s ? s + line_len(s) : s;
 }
 
+/* Take our block at s out: *out loses the line end that we added before it, unless somebody added lines behind us. */
+static const char *take_block_out(struct buf *out, const char *s)
+{
+	const char *note = strstr(s, SITE_OPEN_LINE), *after = skip_block(s);
+	bool added = note && note < s + line_len(s);
+
+	if (added && !*after && out->n > 0 && out->v && out->v[out->n - 1] == '\n')
+		out->v[--out->n] = 0;
+	return after;
+}
+
 char *slurmconf_unmerge(const char *text)
 {
 	struct buf out = { 0 };
@@ -178,7 +189,7 @@ char *slurmconf_unmerge(const char *text)
 		size_t n = line_len(s);
 
 		if (str_prefix(s, SITE_BEGIN)) {
-			s = skip_block(s);
+			s = take_block_out(&out, s);
 		} else if (str_prefix(s, SITE_ADDED)) {
 			char *gone = added_values(s, n);
 
@@ -202,12 +213,14 @@ char *slurmconf_unmerge(const char *text)
 
 static void put_block(struct buf *out, const char *include)
 {
-	if (out->n > 0 && out->v && out->v[out->n - 1] != '\n')
+	bool open = out->n > 0 && out->v && out->v[out->n - 1] != '\n';
+
+	if (open)
 		buf_char(out, '\n');
 	buf_fmt(out,
-		SITE_BEGIN " (slurm-ec2 apply writes these lines, slurm-ec2 uninstall takes them out)\n"
+		SITE_BEGIN " (slurm-ec2 apply writes these lines, slurm-ec2 uninstall takes them out%s)\n"
 			   "Include %s\n" SITE_END "\n",
-		include);
+		open ? SITE_OPEN_LINE : "", include);
 }
 
 struct edit {

@@ -1,0 +1,67 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# slurm-ec2 uninstall after some use: it lists and removes what carries our UUID, and a site with nodes of its own is as before, byte for byte.
+
+site_slurm_conf() {
+	cat <<-'END'
+		# The site's own words, with a comment at the end	and a tab.
+		SlurmctldParameters=enable_configless   # ours
+		NodeName=phys1 NodeAddr=10.77.0.1 NodeHostname=head CPUs=1 RealMemory=100 \
+		    Weight=5
+		PartitionName=local Nodes=phys1 Default=YES
+	END
+	printf '# no newline at the end'
+}
+folder() { on_head sh -c 'cd /etc/slurm && stat -c "%n %a %U %G" * && sha256sum *'; }
+grouped() { quickstart 's/t2.micro$/c6i.large/' 's/t2micro/c6i/' "\$a\\      PlacementGroup: {Enabled: true}"; }
+left() {
+	ec2 describe-launch-templates --query 'LaunchTemplates[].[LaunchTemplateName]' --output text
+	ec2 describe-placement-groups --query 'PlacementGroups[].[GroupName]' --output text
+}
+
+head_up
+on_head sh -c 'setsid slurmd -D -N phys1 </dev/null >/var/log/slurmd-phys1.log 2>&1 &'
+before=$(folder)
+ec2 create-launch-template --launch-template-name theirs --launch-template-data InstanceType=t2.micro >/dev/null
+ec2 create-placement-group --group-name theirs-too --strategy cluster >/dev/null
+others=$(left)
+
+step "apply, and a job"
+grouped | apply_cluster
+on_head systemctl start slurm-ec2-clustermgtd
+expect queue1-dy-c6i-1 "$(as_alice srun --partition=queue1 hostname)" "host name"
+machine=$(cloud id)
+expect 4 "$(left | wc -l)" "templates and groups: $(left)"
+
+step "refused while a machine lives; nothing is changed"
+on_head systemctl stop slurm-ec2-clustermgtd
+during=$(folder)
+if on_head slurm-ec2 uninstall --yes >"$RUN/out" 2>&1; then fail "it went over a machine: $(<"$RUN/out")"; fi
+grep -q "machine $machine" "$RUN/out" || fail "the machine is not listed: $(<"$RUN/out")"
+expect "$during" "$(folder)" "Slurm's folder"
+expect 4 "$(left | wc -l)" "templates and groups: $(left)"
+
+step "nobody to ask, no --yes: nothing is changed"
+on_head scontrol update nodename=queue1-dy-c6i-1 state=power_down_force
+wait_for 60 "no instance is left" instance_count_is 0
+if on_head slurm-ec2 uninstall </dev/null >"$RUN/out" 2>&1; then fail "it did not ask: $(<"$RUN/out")"; fi
+expect "$during" "$(folder)" "Slurm's folder"
+
+step "with --yes: listed, then gone"
+on_head slurm-ec2 uninstall --yes >"$RUN/out"
+for word in 'take our lines out of /etc/slurm/slurm.conf' 'remove /etc/slurm/slurm-ec2.conf' 'launch template demo/queue1/c6i' 'placement group '; do
+	grep -q "$word" "$RUN/out" || fail "\"$word\" is not listed: $(<"$RUN/out")"
+done
+expect "$others" "$(left)" "templates and groups"
+expect "$before" "$(folder)" "Slurm's folder"
+
+step "slurmctld runs on with the site's own node"
+expect phys1 "$(on_head sinfo --noheader --Node --format=%N)" "nodes"
+wait_for 30 "the physical node is up" node_short_is phys1 idle
+expect head "$(as_alice srun hostname)" "host name of the physical node"
+
+step "a second time there is nothing to remove, and a new apply is a new cluster"
+if on_head slurm-ec2 uninstall --yes >"$RUN/out" 2>&1; then fail "removed what is not there: $(<"$RUN/out")"; fi
+grep -q apply "$RUN/out" || fail "not said that nothing is applied: $(<"$RUN/out")"
+grouped | apply_cluster
+expect 'idle~ 10' "$(on_head sinfo --noheader --partition=queue1 --format='%t %D')" "nodes"
