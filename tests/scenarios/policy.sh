@@ -1,59 +1,83 @@
-# shellcheck shell=bash disable=SC2016
+# shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# With no more than what `slurm-ec2 policy` prints: apply, a launch, a termination and uninstall work; and nothing of others can be touched.
+# The policy that `slurm-ec2 policy` prints is enough for the whole path and no wider; without RunInstances node and apply say what is missing.
 
-DAEMON_KEY=AKIDDAEMONS0000000000 DAEMON_SECRET=daemonsecretdaemonsecretdaemonsecretdaem
-ROOT_KEY=AKIDAPPLY00000000000 ROOT_SECRET=applysecretapplysecretapplysecretapplyse
-EC2LOCAL_ARGS="--boot=none --key $DAEMON_KEY:$DAEMON_SECRET --key $ROOT_KEY:$ROOT_SECRET"
-EC2LOCAL_ARGS+=" --policy $DAEMON_KEY=/etc/slurm-ec2/daemons.json --policy $ROOT_KEY=/etc/slurm-ec2/apply.json"
-
-slurm_ec2=$STAGE/opt/slurm-ec2/bin/slurm-ec2
-keys() { printf '[default]\naws_access_key_id = %s\naws_secret_access_key = %s\n' "$1" "$2"; }
-# The programs that slurmctld starts have the daemons' key; root has one for apply in its own environment.
-write_credentials() {
-	keys "$DAEMON_KEY" "$DAEMON_SECRET"
-	"$slurm_ec2" policy --for daemons --cluster-name demo >"$RUN/head/root/etc/slurm-ec2/daemons.json"
-	"$slurm_ec2" policy --for apply --cluster-name demo >"$RUN/head/root/etc/slurm-ec2/apply.json"
+daemons=AKIDDAEMONS barred=AKIDBARRED person=AKIDPERSON
+daemon_key=$daemons
+for key in $daemons $barred $person; do
+	EC2LOCAL_ARGS+=" --key $key:$SECRET_KEY --policy $key=/etc/$key.json"
+done
+# The daemons' key is in the file that settings.yaml names; the person has his own in the environment.
+write_credentials() { printf '[default]\naws_access_key_id = %s\naws_secret_access_key = %s\n' "$daemon_key" "$SECRET_KEY"; }
+eval "usual_$(declare -f write_ec2local_unit)"
+write_ec2local_unit() {
+	local program=$STAGE/opt/slurm-ec2/bin/slurm-ec2 etc=$RUN/head/root/etc
+	"$program" policy --cluster-name demo --for daemons >"$etc/$daemons.json"
+	"$program" policy --cluster-name demo --for apply >"$etc/$person.json"
+	/usr/bin/python3 -c '
+import json, sys
+policy = json.load(sys.stdin)
+policy["Statement"] = [s for s in policy["Statement"] if "ec2:RunInstances" not in s["Action"]]
+json.dump(policy, sys.stdout)' <"$etc/$daemons.json" >"$etc/$barred.json"
+	usual_write_ec2local_unit
 }
-as_root() { on_head env "AWS_ACCESS_KEY_ID=$ROOT_KEY" "AWS_SECRET_ACCESS_KEY=$ROOT_SECRET" "$@"; }
-# Whoever made this account may do all.
-aws_all() { on_head env "AWS_ACCESS_KEY_ID=$ACCESS_KEY" "AWS_SECRET_ACCESS_KEY=$SECRET_KEY" AWS_DEFAULT_REGION=ap-northeast-1 AWS_PAGER= \
-	/usr/bin/aws --endpoint-url http://127.0.0.1:8000 ec2 "$@"; }
-aws_daemon() { on_head env "AWS_ACCESS_KEY_ID=$DAEMON_KEY" "AWS_SECRET_ACCESS_KEY=$DAEMON_SECRET" AWS_DEFAULT_REGION=ap-northeast-1 AWS_PAGER= \
-	/usr/bin/aws --endpoint-url http://127.0.0.1:8000 ec2 "$@"; }
+as_key() { on_head env "AWS_ACCESS_KEY_ID=$1" "AWS_SECRET_ACCESS_KEY=$SECRET_KEY" "${@:2}"; }
+# ec2_as KEY WORDS...: the aws command line with that key.
+ec2_as() { as_key "$1" AWS_DEFAULT_REGION=ap-northeast-1 AWS_PAGER= /usr/bin/aws --endpoint-url http://127.0.0.1:8000 ec2 "${@:2}"; }
+denied() {
+	if ec2_as "$@" >"$RUN/out" 2>&1; then fail "$* is allowed"; fi
+	grep -q UnauthorizedOperation "$RUN/out" || fail "$*: $(<"$RUN/out")"
+}
+apply_as() {
+	quickstart >"$RUN/cluster.yaml"
+	put "$RUN/cluster.yaml" /root/cluster.yaml
+	as_key "$1" slurm-ec2 apply /root/cluster.yaml
+}
 
 head_up
-quickstart >"$RUN/cluster.yaml"
-put "$RUN/cluster.yaml" /root/cluster.yaml
 
-step "apply with apply's policy, launches with the daemons'"
-as_root slurm-ec2 apply /root/cluster.yaml
+step "who may not make templates learns what is missing, and where to find it"
+if apply_as $daemons >"$RUN/out" 2>&1; then fail "the daemons' key may apply"; fi
+grep -q UnauthorizedOperation "$RUN/out" || fail "no code: $(<"$RUN/out")"
+grep -q 'ec2:Describe[A-Za-z]*' "$RUN/out" || fail "no permission named: $(<"$RUN/out")"
+grep -q 'slurm-ec2 policy' "$RUN/out" || fail "no remedy named: $(<"$RUN/out")"
+
+step "the whole path with exactly those policies"
+apply_as $person
 on_head systemctl start slurm-ec2-clustermgtd
-wait_for 20 "clustermgtd has looked round" sh -c "nsenter --target $HEAD_PID --all /opt/slurm-ec2/bin/slurm-ec2 status | grep -q 'loop .* s ago'"
-on_head scontrol update nodename=queue1-dy-t2micro-1 state=power_up
-ours() { aws_all describe-instances --filters Name=tag:slurm-ec2:cluster,Values='*' Name=instance-state-name,Values=pending,running \
-	--query 'length(Reservations[].Instances[])' --output text; }
-ours_are() { [ "$(ours)" = "$1" ]; }
-wait_for 30 "a machine" ours_are 1
+expect queue1-dy-t2micro-1 "$(as_alice srun hostname)" "host name"
+as_key $person slurm-ec2 status >/dev/null
+on_head scontrol update nodename=queue1-dy-t2micro-1 state=power_down
+wait_for 60 "no instance is left" instance_count_is 0
+wait_for 60 "the node is powered down" node_short_is queue1-dy-t2micro-1 'idle~'
+! on_head grep -r UnauthorizedOperation /var/log/slurm-ec2 || fail "a program asked for more than the policy allows"
 
-step "the daemons cannot touch what is not theirs, nor launch without our tags"
-id=$(aws_all run-instances --image-id "$IMAGE_ID" --instance-type t2.micro --subnet-id subnet-0fedcba9876543210 \
+step "they allow no more: a machine, a template that are not ours"
+foreign=$(ec2_as "$ACCESS_KEY" run-instances --image-id "$IMAGE_ID" --instance-type t2.micro --subnet-id subnet-0fedcba9876543210 \
 	--query 'Instances[0].InstanceId' --output text)
-if aws_daemon terminate-instances --instance-ids "$id" >"$RUN/out" 2>&1; then fail "a foreign machine was terminated"; fi
-grep -q UnauthorizedOperation "$RUN/out" || fail "another refusal: $(<"$RUN/out")"
-if aws_daemon run-instances --image-id "$IMAGE_ID" --instance-type t2.micro --subnet-id subnet-0fedcba9876543210 >"$RUN/out" 2>&1; then
-	fail "a machine without our tags was launched"
-fi
-grep -q UnauthorizedOperation "$RUN/out" || fail "another refusal: $(<"$RUN/out")"
+denied $daemons terminate-instances --instance-ids "$foreign"
+denied $daemons run-instances --image-id "$IMAGE_ID" --instance-type t2.micro --subnet-id subnet-0fedcba9876543210
+denied $daemons create-launch-template --launch-template-name mine --launch-template-data InstanceType=t2.micro
+denied $person create-launch-template --launch-template-name mine --launch-template-data InstanceType=t2.micro
+denied $person run-instances --image-id "$IMAGE_ID" --instance-type t2.micro --subnet-id subnet-0fedcba9876543210
+denied $person terminate-instances --instance-ids "$foreign"
+ec2_as "$ACCESS_KEY" terminate-instances --instance-ids "$foreign" >/dev/null
 
-step "the daemons' policy cannot make templates, so apply with it is refused and says where to look"
-quickstart 's/Name: queue1/Name: queue2/' >"$RUN/cluster.yaml"
-put "$RUN/cluster.yaml" /root/other.yaml
-if on_head slurm-ec2 apply /root/other.yaml >"$RUN/out" 2>&1; then fail "applied with the daemons' policy"; fi
-grep -q UnauthorizedOperation "$RUN/out" && grep -q 'slurm-ec2 policy' "$RUN/out" || fail "another refusal: $(<"$RUN/out")"
+step "without RunInstances the node says so"
+daemon_key=$barred
+write_credentials | on_head sh -c 'cat >/etc/slurm-ec2/credentials'
+job=$(submit $'#!/bin/bash\nhostname' --output=/dev/null)
+has_reason() { on_head sinfo --noheader --list-reasons --format=%E | grep -qF '(Code:UnauthorizedOperation)'; }
+wait_for 60 "a node says why" has_reason
+expect 0 "$(instance_count)" "instances"
+as_alice scancel "$job"
 
-step "power down, uninstall"
-on_head scontrol update nodename=queue1-dy-t2micro-1 state=power_down_force
-wait_for 30 "no machine" ours_are 0
+step "and apply names the permission and the command that prints it"
+if apply_as $person >"$RUN/out" 2>&1; then fail "applied, though nothing can be launched"; fi
+grep -q 'RunInstances' "$RUN/out" || fail "no permission named: $(<"$RUN/out")"
+grep -q 'slurm-ec2 policy' "$RUN/out" || fail "no remedy named: $(<"$RUN/out")"
+
+step "uninstall with the person's policy"
 on_head systemctl stop slurm-ec2-clustermgtd
-as_root slurm-ec2 uninstall --yes
+as_key $person slurm-ec2 uninstall --yes
+expect 0 "$(ec2_as "$ACCESS_KEY" describe-launch-templates --query 'length(LaunchTemplates)')" "launch templates"
