@@ -1,4 +1,5 @@
-# ec2local
+# ec2local: nothing of it is built without libmicrohttpd
+if HAVE_MICROHTTPD
 pkglibexec_PROGRAMS += %D%/ec2local-machine
 %C%_ec2local_machine_SOURCES = %D%/machine_main.c %D%/rootfs.c %D%/rootfs.h %D%/link.c %D%/link.h %D%/init.c %D%/init.h
 %C%_ec2local_machine_LDADD = lib/base/libbase.a $(JSONC_LIBS)
@@ -7,7 +8,6 @@ imagedir = $(pkglibexecdir)/image
 dist_image_SCRIPTS = %D%/image/boot %D%/image/systemctl %D%/image/shutdown
 
 # The server: all but main in a library, so that unit tests reach its parts.
-if HAVE_MICROHTTPD
 noinst_LIBRARIES += %D%/libec2local.a
 %C%_libec2local_a_CFLAGS = $(AM_CFLAGS) $(MICROHTTPD_CFLAGS)
 %C%_libec2local_a_SOURCES = %D%/api.c %D%/call.h %D%/cloud.c %D%/cloud.h %D%/control.c %D%/describe.c %D%/describe.h %D%/faults.c \

@@ -47,6 +47,7 @@ node_is() { node_state "$1" | grep -qxE "$2"; }
 # The short state of sinfo: idle~, alloc#, idle, down~ ...
 node_short() { on_head sinfo --noheader --Node --nodes="$1" --format=%t | sort -u; }
 node_short_is() { [ "$(node_short "$1")" = "$2" ]; }
+node_count() { on_head sinfo --noheader --Node --format=%N | sort -u | wc -l; }
 node_reason() { on_head scontrol show node "$1" --oneliner | sed -n 's/.* Reason=\(.*\) \[.*/\1/p'; }
 
 job_state() { on_head scontrol show job "$1" --oneliner | sed -n 's/.* JobState=\([A-Z_]*\).*/\1/p'; }

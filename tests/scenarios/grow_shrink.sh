@@ -9,7 +9,7 @@ machine=$(cloud id)
 
 step "grow"
 apply_cluster <<<"$(quickstart 's/MaxCount: 10/MaxCount: 14/')"
-expect 14 "$(on_head sinfo --noheader --format=%D | paste -sd+ | bc)" "nodes"
+expect 14 "$(node_count)" "nodes"
 expect RUNNING "$(job_state "$job")" "the job"
 expect queue1-dy-t2micro-14 "$(as_alice srun --nodelist=queue1-dy-t2micro-14 hostname)" "host name of a new node"
 
@@ -17,7 +17,7 @@ step "shrink"
 apply_cluster <<<"$(quickstart 's/MaxCount: 10/MaxCount: 4/')" || true
 wait_for 150 "node 14 is powered down" node_short_is queue1-dy-t2micro-14 'idle~'
 apply_cluster <<<"$(quickstart 's/MaxCount: 10/MaxCount: 4/')"
-expect 4 "$(on_head sinfo --noheader --format=%D | paste -sd+ | bc)" "nodes"
+expect 4 "$(node_count)" "nodes"
 expect RUNNING "$(job_state "$job")" "the job"
 expect "$machine" "$(cloud id)" "the job's machine"
 as_alice touch go
