@@ -26,7 +26,8 @@ endif
 AM_TESTS_ENVIRONMENT = \
 	CC='$(CC)'; HAVE_MICROHTTPD=$(layers_microhttpd); HAVE_CMOCKA=$(layers_cmocka); \
 	LAYERS_FLAGS='-I$(top_builddir) $(SLURM_CPPFLAGS) $(AM_CFLAGS) -Werror'; \
-	export CC HAVE_MICROHTTPD HAVE_CMOCKA LAYERS_FLAGS;
+	ASAN_OPTIONS=$${ASAN_OPTIONS-log_path=stderr}; UBSAN_OPTIONS=$${UBSAN_OPTIONS-log_path=stderr}; \
+	export CC HAVE_MICROHTTPD HAVE_CMOCKA LAYERS_FLAGS ASAN_OPTIONS UBSAN_OPTIONS;
 TESTS += tests/layers tests/layers_red
 EXTRA_DIST += tests/layers tests/layers_red
 
