@@ -144,27 +144,36 @@ static struct ec2_call *template_call(const char *id, const struct ec2_template 
 	return id ? ec2_create_template_version(id, t) : ec2_create_template(t);
 }
 
-/* Create the template, or its next version if id is known. A name that another cluster of this account took gets our UUID's
- * start. */
+/* Another cluster of this account has the name: ours gets our UUID's start. A request of its own, so with a token of its own. */
+static struct ec2_call *template_call_renamed(const struct apply_job *j, const struct template *t)
+{
+	char *longer = str_fmt("%s/%.8s", t->name, j->gen->uuid), token[37];
+	struct ec2_template copy = t->ec2;
+	struct ec2_call *c;
+
+	rand_uuid(token);
+	copy.name = longer;
+	copy.client_token = token;
+	c = longer ? ec2_create_template(&copy) : NULL;
+	free(longer);
+	return c;
+}
+
+/* Create the template, or its next version if id is known. */
 static int send_template(struct apply_job *j, struct template *t, const char *id, const char *hash, struct gen_resource *g,
 			 struct err *e)
 {
 	struct ec2_call *c = template_call(id, &t->ec2);
 	const struct ec2_template_refs *l;
-	char *longer;
 	int rc;
 
 	if (!c)
 		return err_nomem(e);
 	rc = ec2_perform_one(j->aws, c, apply_deadline(), e);
 	if (rc && str_eq(c->error.code, "InvalidLaunchTemplateName.AlreadyExistsException")) {
-		longer = str_fmt("%s/%.8s", t->name, j->gen->uuid);
 		ec2_call_destroy(c);
-		t->ec2.name = longer;
-		c = longer ? template_call(NULL, &t->ec2) : NULL;
+		c = template_call_renamed(j, t);
 		rc = c ? ec2_perform_one(j->aws, c, apply_deadline(), e) : err_nomem(e);
-		t->ec2.name = t->name;
-		free(longer);
 	}
 	if (rc == 0) {
 		l = ec2_template_reply(c);
