@@ -83,23 +83,19 @@ int slurmctl_running_jobs(struct kvs *out, struct err *e)
 	return rc < 0 ? err_nomem(e) : 0;
 }
 
+/* By number, not by text: the number of the job that an array began with would mean the whole array as text. */
 int slurmctl_job_comment(int64_t id, const char *text, struct err *e)
 {
 	job_desc_msg_t d;
-	job_array_resp_msg_t *resp = NULL;
-	char id_text[24];
 	char *copy = str_dup(text);
 	int rc;
 
 	if (!copy)
 		return err_nomem(e);
-	snprintf(id_text, sizeof id_text, "%lld", (long long)id);
 	slurm_init_job_desc_msg(&d);
-	d.job_id_str = id_text;
+	d.job_id = (uint32_t)id;
 	d.admin_comment = copy;
-	rc = slurm_update_job2(&d, &resp) == 0 ? 0 : slurmctl_fail(e, "cannot put a comment on the job");
-	if (resp)
-		slurm_free_job_array_resp(resp);
+	rc = slurm_update_job(&d) == 0 ? 0 : slurmctl_fail(e, "cannot put a comment on the job");
 	free(copy);
 	return rc;
 }

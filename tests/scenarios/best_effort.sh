@@ -8,21 +8,24 @@ has_reason() { on_head sinfo --noheader --list-reasons --format=%E | grep -qF '(
 reason_of_6() { [[ $(node_reason queue1-dy-t2micro-6) == "(Code:InsufficientInstanceCapacity)"* ]]; }
 states() { { job_state "$one"; job_state "$two"; } | sort | tr '\n' ' '; }
 one_runs() { [[ $(states) =~ ^(CONFIGURING|PENDING)\ RUNNING\ $ ]]; }
-none_runs() { [[ $(states) =~ ^COMPLETED\ (CONFIGURING|PENDING)\ $ ]]; }
+comment() { on_head scontrol show job "$1" --oneliner | sed -n 's/.* AdminComment=\(.*\)/\1/p' | sed 's/ [A-Z][A-Za-z]*=.*//; s/ *$//'; }
 made() { cloud id pending,running,shutting-down,terminated | wc -l; }
 
 up <<<"$(strategy best-effort)"
 
 step "best-effort: one machine for two jobs"
 control '{"capacity": {"type": "t2.micro", "left": 1}}'
-one=$(submit "$sleeper" --output=/dev/null)
-two=$(submit "$sleeper" --output=/dev/null)
+jobs=$(submit "$sleeper" --array=1-2 --output=/dev/null)
+one=${jobs}_1 two=${jobs}_2
 wait_for 60 "a node says why" has_reason
 wait_for 90 "one job runs, the other waits" one_runs
 expect 1 "$(made)" "machines ever made"
+winner=$one loser=$two
+if [ "$(job_state "$two")" = RUNNING ]; then winner=$two loser=$one; fi
+expect "slurm-ec2: InsufficientInstanceCapacity" "$(comment "$loser")" "administrator's comment on the job that waits"
+expect "" "$(comment "$winner")" "administrator's comment on the job that runs"
 as_alice touch go
-wait_for 60 "no job runs" none_runs
-loser=$([ "$(job_state "$one")" = COMPLETED ] && echo "$two" || echo "$one")
+wait_for 60 "one job is over" job_is "$winner" COMPLETED
 
 step "the other one runs as soon as there is a node; slurmctld itself would wait two minutes after a requeue"
 on_head scontrol update jobid="$loser" starttime=now
