@@ -19,6 +19,7 @@
 #include "lib/base/log.h"
 #include "lib/node/binding.h"
 #include "lib/node/instance.h"
+#include "lib/node/map.h"
 #include "lib/node/nodeset.h"
 #include "lib/slurmctl/slurmctl.h"
 #include "lib/state/store.h"
@@ -65,14 +66,14 @@ static void announce(const struct action *a)
 
 /* ---- is it still true? */
 
-/* free_is_fine: after our own unbinding a free row is what is expected. */
+/* free_is_fine: after our own unbinding a free row is what is expected. A machine without a node may have one by now. */
 static bool still_true(struct carry *c, const struct action *a, bool free_is_fine)
 {
 	struct bindings b = {0};
 	bool same;
 
 	if (!a->node)
-		return true;
+		return a->kind != ACT_TERMINATE || store_machine_wanted(c->w->store, a->instance, a->launch, NULL) == 0;
 	if (store_binding(c->w->store, a->node, &b, NULL) < 0)
 		same = false;
 	else if (b.n == 0)
@@ -91,7 +92,7 @@ static bool go(struct carry *c, size_t i, bool free_is_fine)
 		return false;
 	if (still_true(c, a, free_is_fine))
 		return true;
-	log_info("%s %s: it changed meanwhile, left alone", action_kind_text(a->kind), a->node);
+	log_info("%s %s: it changed meanwhile, left alone", action_kind_text(a->kind), a->node ? a->node : a->instance);
 	c->fate[i] = FATE_STALE;
 	return false;
 }
@@ -103,6 +104,25 @@ static void sort_stale(struct carry *c)
 }
 
 /* ---- machines */
+
+/* One transaction for all. An event never decides anything, so a failure is only logged. */
+static void note_terminations(struct carry *c)
+{
+	struct err e = {""};
+
+	if (store_batch_begin(c->w->store, &e) < 0) {
+		log_warn("events: %s", e.text);
+		return;
+	}
+	for (size_t i = 0; i < c->plan->n; i++) {
+		const struct action *a = &c->plan->v[i];
+
+		if (a->kind == ACT_TERMINATE && c->fate[i] == FATE_GO)
+			apply_event(c->w, "terminate", a->node, a->instance, a->code);
+	}
+	if (store_batch_end(c->w->store, 0, &e) < 0)
+		log_warn("events: %s", e.text);
+}
 
 static void terminate(struct carry *c)
 {
@@ -116,9 +136,10 @@ static void terminate(struct carry *c)
 		if (a->kind != ACT_TERMINATE || c->fate[i] != FATE_GO)
 			continue;
 		announce(a);
-		apply_event(c->w, "terminate", a->node, a->instance, a->code);
 		ids[n++] = a->instance;
 	}
+	if (n > 0)
+		note_terminations(c);
 	if (n > 0 && ec2_terminate_all(c->w->aws, ids, n, c->deadline, &e) < 0) {
 		for (size_t i = 0; i < c->plan->n; i++) {
 			if (c->plan->v[i].kind != ACT_TERMINATE || c->fate[i] != FATE_GO)
@@ -131,41 +152,64 @@ static void terminate(struct carry *c)
 	free(ids);
 }
 
-static void unbind_rows(struct carry *c, const struct strs *names, const size_t *at)
+static void all_failed(struct carry *c, const size_t *at, size_t n, const struct err *e)
 {
-	struct err e = {""};
-
-	for (size_t i = 0; i < names->n; i++) {
-		const struct action *a = &c->plan->v[at[i]];
-
-		if (store_free(c->w->store, a->node, a->generation, NULL, &e) < 0)
-			failed(c, at[i], &e);
-	}
+	for (size_t i = 0; i < n; i++)
+		failed(c, at[i], e);
 }
 
-static void unbind(struct carry *c)
+/* Rows of the actions at[] to free: one transaction, all or none. */
+static void free_rows(struct carry *c, const size_t *at, size_t n)
 {
-	size_t *at = calloc(c->plan->n ? c->plan->n : 1, sizeof *at);
-	struct strs names = {0};
 	struct err e = {""};
+	int rc = store_batch_begin(c->w->store, &e);
 
-	for (size_t i = 0; at && i < c->plan->n; i++) {
+	if (rc == 0) {
+		for (size_t i = 0; i < n && rc >= 0; i++)
+			rc = store_free(c->w->store, c->plan->v[at[i]].node, c->plan->v[at[i]].generation, NULL, &e);
+		rc = store_batch_end(c->w->store, rc, &e);
+	}
+	if (rc < 0)
+		all_failed(c, at, n, &e);
+}
+
+/* Actions of a kind whose row is still what it was: ending the machines may have taken a minute. */
+static size_t collect(struct carry *c, enum action_kind kind, size_t *at)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->plan->n; i++) {
 		const struct action *a = &c->plan->v[i];
 
-		if (a->kind != ACT_UNBIND || c->fate[i] != FATE_GO || nodeset_has(c->kept, a->node))
+		if (a->kind != kind || nodeset_has(c->kept, a->node) || !go(c, i, false))
 			continue;
 		announce(a);
-		at[names.n] = i;
-		if (strs_add(&names, a->node) < 0)
-			break;
+		at[n++] = i;
 	}
-	if (names.n > 0 && tell_no_machine((const char *const *)names.v, names.n, c->deadline, &e) < 0) {
-		for (size_t i = 0; i < names.n; i++)
-			failed(c, at[i], &e); /* rows stay: the next loop tries again */
-	} else if (at) {
-		unbind_rows(c, &names, at);
+	return n;
+}
+
+/* Slurm first, then the rows: if it is away they stay, and the next loop tries again. */
+static void unbind(struct carry *c)
+{
+	size_t *at = calloc(c->plan->n ? c->plan->n : 1, sizeof *at), n;
+	const char **names = calloc(c->plan->n ? c->plan->n : 1, sizeof *names);
+	struct err e = {""};
+
+	if (at && names) {
+		n = collect(c, ACT_UNBIND, at);
+		for (size_t i = 0; i < n; i++)
+			names[i] = c->plan->v[at[i]].node;
+		if (n > 0 && tell_no_machine(names, n, c->deadline, &e) < 0)
+			all_failed(c, at, n, &e);
+		else if (n > 0)
+			free_rows(c, at, n);
+		/* apart from the others: one name that slurmctld does not know spoils an update */
+		n = collect(c, ACT_FORGET, at);
+		if (n > 0)
+			free_rows(c, at, n);
 	}
-	strs_clear(&names);
+	free(names);
 	free(at);
 }
 
@@ -178,27 +222,49 @@ static int bind_row(struct carry *c, const struct action *a, const char *ip, str
 	return rc ? rc : store_adopt(c->w->store, a->node, a->launch, a->instance, ip, e);
 }
 
+/* Write the row; what slurmctld is to be told goes to *b. */
+static int bind_one(struct carry *c, const struct action *a, const char *ip, struct binds *b, struct err *e)
+{
+	int rc = bind_row(c, a, ip, e);
+
+	if (rc == 1 && binds_add(b, a->node, a->instance, ip, a->launch, a->launch) < 0)
+		rc = err_nomem(e);
+	return rc;
+}
+
+/* One transaction, so that no row changes between the look and the write. */
+static int bind_rows(struct carry *c, const size_t *at, size_t n, struct binds *b, struct err *e)
+{
+	struct map ids = {0};
+	int rc = c->seen && map_instances(&ids, c->seen) < 0 ? err_nomem(e) : store_batch_begin(c->w->store, e);
+
+	if (rc == 0) {
+		for (size_t i = 0; i < n && rc >= 0; i++) {
+			const struct action *a = &c->plan->v[at[i]];
+			size_t k = map_get(&ids, a->instance);
+
+			if (go(c, at[i], false))
+				rc = bind_one(c, a, k < SIZE_MAX ? c->seen->v[k].private_ip : NULL, b, e);
+		}
+		rc = store_batch_end(c->w->store, rc, e);
+	}
+	map_clear(&ids);
+	return rc;
+}
+
 static void bind_all(struct carry *c)
 {
+	size_t *at = calloc(c->plan->n ? c->plan->n : 1, sizeof *at);
+	size_t n = at ? collect(c, ACT_BIND, at) : 0;
 	struct binds b = {0};
 	struct err e = {""};
 
-	for (size_t i = 0; i < c->plan->n; i++) {
-		const struct action *a = &c->plan->v[i];
-		const struct instance *in = c->seen && a->instance ? instances_find(c->seen, a->instance) : NULL;
-		int rc;
-
-		if (a->kind != ACT_BIND || c->fate[i] != FATE_GO || !a->launch || !a->instance)
-			continue;
-		announce(a);
-		rc = bind_row(c, a, in ? in->private_ip : NULL, &e);
-		if (rc < 0)
-			failed(c, i, &e);
-		else if (rc == 1 && binds_add(&b, a->node, a->instance, in ? in->private_ip : NULL, a->launch, a->launch) < 0)
-			break;
-	}
-	binds_tell(c->w, &b, c->deadline);
+	if (n > 0 && bind_rows(c, at, n, &b, &e) < 0)
+		all_failed(c, at, n, &e);
+	else
+		binds_tell(c->w, &b, c->deadline);
 	binds_clear(&b);
+	free(at);
 }
 
 /* ---- node states: one update for each kind and reason */
@@ -210,25 +276,12 @@ static uint32_t state_of(enum action_kind k)
 		return slurmctl_state_down;
 	case ACT_NODE_POWER_DOWN:
 		return slurmctl_state_power_down_force;
-	case ACT_NODE_RESUME:
-		return slurmctl_state_resume;
 	case ACT_NODE_POWER_UP:
-	case ACT_LAUNCH: /* slurmctld runs ResumeProgram for it, so that its own clocks are right */
+		/* slurmctld runs ResumeProgram for it, so that its own clocks are right */
 		return slurmctl_state_power_up;
 	default:
 		return 0;
 	}
-}
-
-static int add_names(struct strs *names, const struct action *a)
-{
-	if (a->node)
-		return strs_add(names, a->node);
-	for (size_t i = 0; i < a->nodes.n; i++) {
-		if (strs_add(names, a->nodes.v[i]) < 0)
-			return -1;
-	}
-	return 0;
 }
 
 static void state_group(struct carry *c, size_t first, bool *done)
@@ -244,7 +297,7 @@ static void state_group(struct carry *c, size_t first, bool *done)
 			continue;
 		done[i] = true;
 		announce(a);
-		if (add_names(&names, a) < 0)
+		if (strs_add(&names, a->node) < 0)
 			break;
 	}
 	if (tell_state((const char *const *)names.v, names.n, state_of(f->kind), f->reason, c->deadline, &e) < 0)

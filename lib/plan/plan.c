@@ -45,16 +45,14 @@ const char *action_kind_text(enum action_kind k)
 		return "bind";
 	case ACT_UNBIND:
 		return "unbind";
+	case ACT_FORGET:
+		return "forget";
 	case ACT_NODE_DOWN:
 		return "down";
 	case ACT_NODE_POWER_DOWN:
 		return "power-down";
-	case ACT_NODE_RESUME:
-		return "resume";
 	case ACT_NODE_POWER_UP:
 		return "power-up";
-	case ACT_LAUNCH:
-		return "launch";
 	case ACT_LAUNCH_RETRY:
 		return "launch-retry";
 	case ACT_LAUNCH_CLOSE:

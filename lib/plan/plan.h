@@ -16,11 +16,10 @@ enum action_kind {
 	ACT_TERMINATE,      /* instance: TerminateInstances */
 	ACT_BIND,           /* node + instance: write address and launch id to Slurm, row to bound */
 	ACT_UNBIND,         /* node: forget its binding, placeholder address, clear extra */
+	ACT_FORGET,         /* node that slurmctld does not know: only its row goes */
 	ACT_NODE_DOWN,      /* node: DOWN with reason (its jobs requeue) */
 	ACT_NODE_POWER_DOWN,/* node: POWER_DOWN_FORCE with reason: back to idle~ through SuspendProgram */
-	ACT_NODE_RESUME,    /* node: RESUME (down -> idle) */
 	ACT_NODE_POWER_UP,  /* node: POWER_UP: slurmctld runs ResumeProgram for it */
-	ACT_LAUNCH,         /* nodes of one resource: start machines (static nodes) */
 	ACT_LAUNCH_RETRY,   /* launch row: ask EC2 again with the same token; a row without a request has it built first */
 	ACT_LAUNCH_CLOSE    /* launch row: finished or undone */
 };
@@ -30,8 +29,7 @@ struct action {
 	char *node;
 	char *instance;
 	char *launch;
-	size_t resource;         /* ACT_LAUNCH */
-	struct strs nodes;       /* ACT_LAUNCH */
+	struct strs nodes;       /* ACT_LAUNCH_RETRY: for the reader, the row has them too */
 	int64_t generation;      /* of the node's binding when decided; -1 = had none */
 	char *code;              /* short machine-readable why: "orphan", "machine-gone", ... */
 	char *reason;            /* sentence for people and for Slurm's Reason */

@@ -12,43 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- map */
-
-size_t map_get(const struct map *m, const char *key)
-{
-	size_t i = key && m->keys ? nodeset_index(m->keys, key) : SIZE_MAX;
-
-	return i == SIZE_MAX ? NONE : m->val[i];
-}
-
-static int map_put(struct map *m, const char *key, size_t val)
-{
-	int added;
-
-	if (!key || !*key)
-		return 0;
-	added = nodeset_add(m->keys, key);
-	if (added <= 0)
-		return added;
-	if (mem_grow(&m->val, &m->cap, nodeset_count(m->keys), sizeof(*m->val)))
-		return -1;
-	m->val[nodeset_count(m->keys) - 1] = val;
-	return 0;
-}
-
-static int map_create(struct map *m)
-{
-	m->keys = nodeset_create();
-	return m->keys ? 0 : -1;
-}
-
-static void map_free(struct map *m)
-{
-	nodeset_destroy(m->keys);
-	free(m->val);
-	*m = (struct map){ 0 };
-}
-
 /* --- the joined picture */
 
 static int join_nodes(struct view *v)
@@ -75,14 +38,6 @@ static int join_rows(struct view *v)
 			return -1;
 	for (size_t i = 0; v->in->dead_pids && i < v->in->dead_pids->n; i++)
 		if (nodeset_add(v->dead, v->in->dead_pids->v[i]) < 0)
-			return -1;
-	return 0;
-}
-
-static int join_instances(struct view *v)
-{
-	for (size_t i = 0; v->in->instances && i < v->in->instances->n; i++)
-		if (map_put(&v->instance, v->in->instances->v[i].id, i))
 			return -1;
 	return 0;
 }
@@ -115,9 +70,8 @@ int view_create(struct view *v, const struct reconcile_input *in, struct plan *o
 	v->waiting = nodeset_create();
 	v->judged = nodeset_create();
 	v->handled = nodeset_create();
-	if (!v->dead || !v->waiting || !v->judged || !v->handled || map_create(&v->node) || map_create(&v->node_at) ||
-	    map_create(&v->row) || map_create(&v->row_of) || map_create(&v->instance) || map_create(&v->launch) ||
-	    join_nodes(v) || join_rows(v) || join_instances(v) || join_waiting(v)) {
+	if (!v->dead || !v->waiting || !v->judged || !v->handled || join_nodes(v) || join_rows(v) ||
+	    (in->instances && map_instances(&v->instance, in->instances)) || join_waiting(v)) {
 		view_destroy(v);
 		return -1;
 	}
@@ -126,12 +80,12 @@ int view_create(struct view *v, const struct reconcile_input *in, struct plan *o
 
 void view_destroy(struct view *v)
 {
-	map_free(&v->node);
-	map_free(&v->node_at);
-	map_free(&v->row);
-	map_free(&v->row_of);
-	map_free(&v->instance);
-	map_free(&v->launch);
+	map_clear(&v->node);
+	map_clear(&v->node_at);
+	map_clear(&v->row);
+	map_clear(&v->row_of);
+	map_clear(&v->instance);
+	map_clear(&v->launch);
 	nodeset_destroy(v->dead);
 	nodeset_destroy(v->waiting);
 	nodeset_destroy(v->judged);
@@ -203,14 +157,15 @@ struct action *view_act(struct view *v, enum action_kind kind, const char *code,
 	return a;
 }
 
-void view_terminate(struct view *v, const char *code, const char *node, const char *instance, const char *reason)
+void view_terminate(struct view *v, const char *code, const char *node, const char *instance, const char *launch,
+		    const char *reason)
 {
 	int added = nodeset_add(v->handled, instance);
 
 	if (added < 0)
 		v->nomem = true;
 	else if (added)
-		view_act(v, ACT_TERMINATE, code, node, instance, NULL, "%s", reason);
+		view_act(v, ACT_TERMINATE, code, node, instance, launch, "%s", reason);
 }
 
 int reconcile_plan(const struct reconcile_input *in, struct plan *out, struct err *e)

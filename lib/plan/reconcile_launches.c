@@ -89,7 +89,7 @@ static void retry(struct view *v, const struct launch *l)
 static void end_rest(struct view *v, const struct found *f, size_t at)
 {
 	for (; at < f->n; at++)
-		view_terminate(v, "launch-surplus", NULL, f->v[at]->id, "no node of its launch waits for it");
+		view_terminate(v, "launch-surplus", NULL, f->v[at]->id, NULL, "no node of its launch waits for it");
 }
 
 static void close_row(struct view *v, const struct launch *l)

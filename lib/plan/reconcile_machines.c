@@ -82,9 +82,9 @@ static void judge_loose(struct view *v, const struct instance *i)
 	if (!i->private_ip && i->launch && nodeset_has(v->waiting, i->launch))
 		return;
 	if (resource_known(v, i))
-		view_terminate(v, "orphan", NULL, i->id, "no node has this machine");
+		view_terminate(v, "orphan", NULL, i->id, i->launch, "no node has this machine");
 	else
-		view_terminate(v, "unknown-resource", NULL, i->id,
+		view_terminate(v, "unknown-resource", NULL, i->id, i->launch,
 			       "its queue or compute resource is not in the applied cluster");
 }
 
@@ -98,8 +98,8 @@ static void judge_row(struct view *v, const struct binding *b)
 	    !node_name_resolve(v->in->gen, b->node, &name))
 		return;
 	if (i && instance_alive(i->state))
-		view_terminate(v, "unknown-node", b->node, b->instance, "its node is not in the applied cluster any more");
-	view_act(v, ACT_UNBIND, "unknown-node", b->node, b->instance, NULL, "the node is not in the applied cluster any more");
+		view_terminate(v, "unknown-node", b->node, b->instance, NULL, "its node is not in the applied cluster any more");
+	view_act(v, ACT_FORGET, "unknown-node", b->node, b->instance, NULL, "the node is not in the applied cluster any more");
 }
 
 void reconcile_machines(struct view *v)

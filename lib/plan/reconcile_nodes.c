@@ -207,7 +207,7 @@ static void act_machine(struct view *v, const struct rule *r, const struct node 
 	if (!instance)
 		return;
 	if (r->acts & DO_TERMINATE && fact != FACT_GONE)
-		view_terminate(v, r->code, n->name, instance, r->reason);
+		view_terminate(v, r->code, n->name, instance, NULL, r->reason);
 	if (r->acts & DO_UNBIND)
 		view_act(v, ACT_UNBIND, r->code, n->name, instance, NULL, "%s", r->reason);
 }
@@ -223,16 +223,10 @@ static void act_power(struct view *v, const struct rule *r, const struct node *n
 /* kvs by key, hashed; the value of the first. */
 static int kvs_map(struct map *m, const struct kvs *l)
 {
-	m->keys = nodeset_create();
-	for (size_t i = 0; m->keys && l && i < l->key.n; i++) {
-		int added = nodeset_add(m->keys, l->key.v[i]);
-
-		if (added < 0 || (added && mem_grow(&m->val, &m->cap, nodeset_count(m->keys), sizeof(*m->val))))
+	for (size_t i = 0; l && i < l->key.n; i++)
+		if (map_put(m, l->key.v[i], i))
 			return -1;
-		if (added)
-			m->val[nodeset_count(m->keys) - 1] = i;
-	}
-	return m->keys ? 0 : -1;
+	return 0;
 }
 
 static const char *value_of(const struct map *m, const struct kvs *l, const char *key)
@@ -280,10 +274,8 @@ void reconcile_nodes(struct view *v)
 		v->nomem = true;
 	else
 		judge_nodes(v, &seen, &backoff, found);
-	nodeset_destroy(seen.keys);
-	free(seen.val);
-	nodeset_destroy(backoff.keys);
-	free(backoff.val);
+	map_clear(&seen);
+	map_clear(&backoff);
 	free(found);
 }
 
@@ -324,8 +316,7 @@ int reconcile_watch(const struct reconcile_input *in, struct kvs *seen, struct e
 		rc = watch_node(&v, &in->nodes->v[i], value_of(&old, seen, in->nodes->v[i].name), &now);
 	view_destroy(&v);
 	plan_clear(&scrap);
-	nodeset_destroy(old.keys);
-	free(old.val);
+	map_clear(&old);
 	if (rc) {
 		kvs_clear(&now);
 		return err_nomem(e);

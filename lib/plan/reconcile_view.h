@@ -2,6 +2,7 @@
 #ifndef SE_PLAN_RECONCILE_VIEW_H
 #define SE_PLAN_RECONCILE_VIEW_H
 
+#include "lib/node/map.h"
 #include "lib/node/name.h"
 #include "lib/node/nodeset.h"
 #include "lib/plan/reconcile.h"
@@ -9,13 +10,6 @@
 #include <stdbool.h>
 
 #define NONE SIZE_MAX
-
-/* Text to position; the first of several stays. */
-struct map {
-	struct nodeset *keys;
-	size_t *val;
-	size_t cap;
-};
 
 struct view {
 	const struct reconcile_input *in;
@@ -36,8 +30,6 @@ struct view {
 int view_create(struct view *v, const struct reconcile_input *in, struct plan *out);
 void view_destroy(struct view *v);
 
-size_t map_get(const struct map *m, const char *key); /* NONE if absent or key is NULL */
-
 const struct binding *view_row(const struct view *v, const char *node);          /* NULL = none */
 const struct node *view_node(const struct view *v, const char *name);            /* NULL = unknown or nodes not read */
 const struct instance *view_instance(const struct view *v, const char *id);
@@ -49,8 +41,9 @@ bool view_older(const struct view *v, int64_t ms, int64_t age_ms);
 /* Append actions. Out of memory sets v->nomem. node, instance, launch may be NULL; the reason is printf text or NULL. */
 struct action *view_act(struct view *v, enum action_kind kind, const char *code, const char *node, const char *instance,
 			const char *launch, const char *reason, ...) __attribute__((format(printf, 7, 8)));
-/* Once per instance. */
-void view_terminate(struct view *v, const char *code, const char *node, const char *instance, const char *reason);
+/* Once per instance. launch: of a machine that is ended because nothing wants it, so that the act can look again; else NULL. */
+void view_terminate(struct view *v, const char *code, const char *node, const char *instance, const char *launch,
+		    const char *reason);
 
 /* The rules, in the order they run. */
 void reconcile_launches(struct view *v);

@@ -55,6 +55,8 @@ int store_adopt(struct store *s, const char *node, const char *launch, const cha
 /* BOUND or LAUNCHING -> FREE with a new generation. `generation` -1 = whatever it is, else only if still that one. 1 done, 0
  * not. *was (may be NULL) gets the row before; caller clears through bindings_clear. */
 int store_free(struct store *s, const char *node, int64_t generation, struct bindings *was, struct err *e);
+/* Does a node have this machine, or is the launch it came from (may be NULL) still open? 1, 0, -1. */
+int store_machine_wanted(struct store *s, const char *instance, const char *launch, struct err *e);
 int store_bindings(struct store *s, struct bindings *out, struct err *e);		   /* appends all, FREE ones too */
 int store_binding(struct store *s, const char *node, struct bindings *out, struct err *e); /* 0 or 1 row appended */
 

@@ -59,6 +59,20 @@ int store_binding(struct store *s, const char *node, struct bindings *out, struc
 	return read_rows(s, sql_query(s, e, "SELECT " COLUMNS " FROM binding WHERE node = ?", "t", node), out, e);
 }
 
+int store_machine_wanted(struct store *s, const char *instance, const char *launch, struct err *e)
+{
+	static const char sql[] = "SELECT EXISTS(SELECT 1 FROM binding WHERE instance = ?)"
+				  " OR EXISTS(SELECT 1 FROM launch WHERE id = ? AND state < 2)";
+	sqlite3_stmt *q = sql_query(s, e, sql, "tt", instance, launch);
+	int rc = q ? sql_step(s, q, e) : -1, wanted;
+
+	if (rc < 0)
+		return -1;
+	wanted = rc == 1 && sqlite3_column_int(q, 0);
+	sql_done(q);
+	return wanted;
+}
+
 /* The first call gives the machine; a repeated one for the same machine may bring its address. */
 static int bind_row(struct store *s, const char *node, const char *launch, const char *instance, const char *ip, struct err *e)
 {

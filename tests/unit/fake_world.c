@@ -53,6 +53,10 @@ int slurmctl_update_nodes(const struct node_update *u, struct err *e)
 		hook();
 	if (fake.slurm_away || fake.slurm_refuses)
 		return err_set(e, "slurmctld says no");
+	for (size_t i = 0; i < u->n; i++) {
+		if (str_eq(u->names[i], fake.unknown))
+			return err_set(e, "Invalid node name specified");
+	}
 	trace_update(u);
 	return 0;
 }
@@ -308,6 +312,8 @@ int ec2_terminate_all(struct aws *a, const char *const *ids, size_t n, int64_t d
 				fake.cloud.v[k].state = INSTANCE_SHUTTING_DOWN;
 		}
 	}
+	if (fake.on_terminate)
+		fake.on_terminate();
 	return fake.ec2_away ? err_set(e, "EC2 is away") : 0;
 }
 

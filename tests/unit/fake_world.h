@@ -27,6 +27,8 @@ struct fake {
 	int hide_ip;		 /* that many answers show no address */
 	void (*on_update)(void); /* called once, at the next update of nodes */
 	void (*on_run)(void);	 /* called while EC2 "launches", before the answer */
+	void (*on_terminate)(void); /* called while EC2 ends machines */
+	const char *unknown;	 /* a name that slurmctld does not know: it spoils the update it is in */
 };
 
 extern struct fake fake;

@@ -88,6 +88,71 @@ static void leaves_a_changed_node_alone(void **state)
 	fake_close(&w);
 }
 
+static void new_life_of_node_1(void)
+{
+	assert_int_equal(store_free(w.store, "q-dy-a-1", -1, NULL, NULL), 1);
+	bind_node("q-dy-a-1", "i-2", "10.0.0.2");
+}
+
+/* EC2 took its time to end the machine; meanwhile the node was suspended and resumed. */
+static void looks_again_before_each_effect(void **state)
+{
+	int64_t a;
+
+	(void)state;
+	fake_open(&w, true);
+	a = bind_node("q-dy-a-1", "i-1", "10.0.0.1");
+	fake.on_terminate = new_life_of_node_1;
+	add(ACT_TERMINATE, "q-dy-a-1", "i-1", NULL, a);
+	add(ACT_UNBIND, "q-dy-a-1", NULL, NULL, a);
+	add(ACT_NODE_POWER_DOWN, "q-dy-a-1", NULL, NULL, a);
+	assert_int_equal(carry(), 0);
+	EXPECT_TRACE("ec2 terminate i-1");
+	assert_string_equal(fake_row(&w, "q-dy-a-1"), "BOUND i-2");
+	fake_close(&w);
+}
+
+static void suspend_node_1(void)
+{
+	assert_int_equal(store_free(w.store, "q-dy-a-1", -1, NULL, NULL), 1);
+}
+
+/* The node that was to get the machine was suspended meanwhile. */
+static void binds_only_what_still_waits(void **state)
+{
+	int64_t a;
+
+	(void)state;
+	fake_open(&w, true);
+	a = bind_node("q-dy-a-1", "i-1", "10.0.0.1");
+	fake.on_terminate = suspend_node_1;
+	add(ACT_TERMINATE, NULL, "i-9", NULL, -1);
+	add(ACT_BIND, "q-dy-a-1", "i-1", "l-1", a);
+	assert_int_equal(carry(), 0);
+	EXPECT_TRACE("ec2 terminate i-9");
+	assert_string_equal(fake_row(&w, "q-dy-a-1"), "FREE");
+	fake_close(&w);
+}
+
+/* slurmctld refuses an update as a whole for one unknown name; the other nodes of the loop must not suffer. */
+static void forgets_a_node_slurmctld_does_not_know(void **state)
+{
+	int64_t a, b;
+
+	(void)state;
+	fake_open(&w, true);
+	a = bind_node("q-dy-a-1", "i-1", "10.0.0.1");
+	b = bind_node("q-dy-a-99", "i-2", "10.0.0.2");
+	fake.unknown = "q-dy-a-99";
+	add(ACT_UNBIND, "q-dy-a-1", NULL, NULL, a);
+	add(ACT_FORGET, "q-dy-a-99", NULL, NULL, b);
+	assert_int_equal(carry(), 0);
+	EXPECT_TRACE("slurm q-dy-a-1=203.0.113.1 extra=");
+	assert_string_equal(fake_row(&w, "q-dy-a-1"), "FREE");
+	assert_string_equal(fake_row(&w, "q-dy-a-99"), "FREE");
+	fake_close(&w);
+}
+
 static void keeps_the_row_of_a_machine_it_cannot_end(void **state)
 {
 	int64_t a;
@@ -156,6 +221,22 @@ static void open_launch(const char *id, const char *nodes, const char *request)
 	free(l.resource);
 	strs_clear(&l.nodes);
 	strs_clear(&taken);
+}
+
+/* A machine that looked like nobody's: by now a node has it, or its launch is under way after all. */
+static void leaves_a_machine_that_is_wanted_alone(void **state)
+{
+	(void)state;
+	fake_open(&w, true);
+	bind_node("q-dy-a-1", "i-1", "10.0.0.1");
+	open_launch("l-2", "q-dy-a-2", "l-2 1 1");
+	add(ACT_TERMINATE, NULL, "i-1", "l-1", -1);
+	add(ACT_TERMINATE, NULL, "i-2", "l-2", -1);
+	add(ACT_TERMINATE, NULL, "i-3", "l-3", -1);
+	add(ACT_TERMINATE, NULL, "i-4", NULL, -1);
+	assert_int_equal(carry(), 0);
+	EXPECT_TRACE("ec2 terminate i-3", "ec2 terminate i-4");
+	fake_close(&w);
 }
 
 /* The first try launched, its answer was lost: the same request finds its machines, and no more come. */
@@ -286,10 +367,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(groups_what_belongs_together),
 	    cmocka_unit_test(leaves_a_changed_node_alone),
+	    cmocka_unit_test(looks_again_before_each_effect),
+	    cmocka_unit_test(binds_only_what_still_waits),
+	    cmocka_unit_test(forgets_a_node_slurmctld_does_not_know),
 	    cmocka_unit_test(keeps_the_row_of_a_machine_it_cannot_end),
 	    cmocka_unit_test(keeps_the_row_while_slurmctld_is_away),
 	    cmocka_unit_test(adopts),
 	    cmocka_unit_test(powers_up_static_nodes),
+	    cmocka_unit_test(leaves_a_machine_that_is_wanted_alone),
 	    cmocka_unit_test(retry_finds_the_machines),
 	    cmocka_unit_test(retry_makes_the_request),
 	    cmocka_unit_test(retry_returns_what_nobody_wants),

@@ -665,7 +665,7 @@ static void test_retry_nodes(void **state)
 static void test_unknown_node(void **state)
 {
 	static const char *const want[] = {"terminate     unknown-node         node=q-dy-a-99999 instance=i-1",
-					   "unbind        unknown-node"};
+					   "forget        unknown-node"};
 	struct world w;
 
 	(void)state;
