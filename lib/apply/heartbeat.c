@@ -17,6 +17,7 @@
 
 #define GRACE_MS 5000 /* for a daemon that has just started to finish its first loop */
 #define LOOK_MS 100
+#define AHEAD_MS 5000 /* a stamp further in the future says that the clock was set back, not that the daemon is well */
 
 #define REMEDY "start it: systemctl enable --now slurm-ec2-clustermgtd"
 
@@ -41,7 +42,9 @@ static int read_beat(struct world *w, struct beat *b, struct err *e)
 
 static bool fresh(const struct world *w, int64_t ok_ms)
 {
-	return ok_ms > 0 && clock_wall_ms() - ok_ms <= w->settings->heartbeat_limit_s * 1000;
+	int64_t age = clock_wall_ms() - ok_ms;
+
+	return ok_ms > 0 && age >= -AHEAD_MS && age <= w->settings->heartbeat_limit_s * 1000;
 }
 
 static bool well(const struct world *w, const struct beat *b)
@@ -58,6 +61,8 @@ static int tell(const struct world *w, const struct beat *b, struct err *e)
 {
 	if (b->loop_ms == 0)
 		return err_set(e, "clustermgtd never ran here, so nobody would end a machine that goes wrong; " REMEDY);
+	if (age_s(b->loop_ms) < 0)
+		return err_set(e, "clustermgtd's last loop lies %lld s in the future: was the clock set back?", -age_s(b->loop_ms));
 	if (!fresh(w, b->loop_ms))
 		return err_set(
 		    e, "clustermgtd has finished no loop for %lld s, so nobody would end a machine that goes wrong; " REMEDY,

@@ -22,7 +22,7 @@ int store_batch_end(struct store *s, int rc, struct err *e)
 int store_source_ok(struct store *s, const char *source, int64_t now_ms, struct err *e)
 {
 	static const char sql[] = "INSERT INTO source VALUES(?, ?, 0, NULL)"
-				  " ON CONFLICT(name) DO UPDATE SET ok_ms = max(ok_ms, excluded.ok_ms)";
+				  " ON CONFLICT(name) DO UPDATE SET ok_ms = excluded.ok_ms";
 
 	return sql_change(s, e, sql, "ti", source, now_ms) < 0 ? -1 : 0;
 }

@@ -53,6 +53,10 @@ static void refuses_when_nobody_watches(void **state)
 	assert_int_equal(resume("q-dy-a-1"), -1);
 	EXPECT_TRACE("slurm q-dy-a-1=203.0.113.1 extra=",
 		     "slurm q-dy-a-1 state=1 (Code:NotWatched)clustermgtd has finished no loop for 301 s*");
+	assert_int_equal(store_source_ok(w.store, "loop", clock_wall_ms() + 3600000, NULL), 0);
+	assert_int_equal(resume("q-dy-a-1"), -1);
+	EXPECT_TRACE("slurm q-dy-a-1=203.0.113.1 extra=",
+		     "slurm q-dy-a-1 state=1 (Code:NotWatched)clustermgtd's last loop lies 3*");
 	assert_int_equal(store_source_ok(w.store, "loop", clock_wall_ms(), NULL), 0);
 	assert_int_equal(store_source_failed(w.store, "ec2", clock_wall_ms(), "no credentials", NULL), 0);
 	assert_int_equal(resume("q-dy-a-1"), -1);
