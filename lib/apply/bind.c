@@ -9,6 +9,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/err.h"
 #include "lib/base/log.h"
+#include "lib/node/map.h"
 #include "lib/state/store.h"
 
 #include <stdlib.h>
@@ -56,8 +57,12 @@ static int commit_one(struct world *w, const struct bind *b, struct err *e)
 {
 	if (str_eq(b->claim, b->launch))
 		return store_bind(w->store, b->node, b->launch, b->instance, b->ip, e);
-	if (b->claim && store_launch_release(w->store, b->claim, b->node, e) < 0)
-		return -1;
+	if (b->claim) {
+		int released = store_launch_release(w->store, b->claim, b->node, e);
+
+		if (released <= 0)
+			return released; /* suspended meanwhile */
+	}
 	return store_adopt(w->store, b->node, b->launch, b->instance, b->ip, e);
 }
 
@@ -114,19 +119,32 @@ static size_t missing_ids(const struct binds *l, const char **ids)
 	return n;
 }
 
-static void learn(struct world *w, struct binds *l, const struct instances *got)
+static int learn_rows(struct world *w, struct binds *l, const struct instances *got, const struct map *ids, struct err *e)
 {
-	struct err e = {""};
-
 	for (size_t i = 0; i < l->n; i++) {
 		struct bind *b = &l->v[i];
-		const struct instance *in = b->ip ? NULL : instances_find(got, b->instance);
+		size_t k = b->ip ? SIZE_MAX : map_get(ids, b->instance);
 
-		if (!in || !in->private_ip || !(b->ip = str_dup(in->private_ip)))
+		if (k == SIZE_MAX || !got->v[k].private_ip || !(b->ip = str_dup(got->v[k].private_ip)))
 			continue;
-		if (store_bind(w->store, b->node, b->launch, b->instance, b->ip, &e) < 0)
-			log_warn("%s: %s", b->node, e.text);
+		if (store_bind(w->store, b->node, b->launch, b->instance, b->ip, e) < 0)
+			return -1;
 	}
+	return 0;
+}
+
+/* One transaction. Rows that could not be written only lack the address, which clustermgtd learns again. */
+static void learn(struct world *w, struct binds *l, const struct instances *got)
+{
+	struct map ids = {0};
+	struct err e = {""};
+	int rc = map_instances(&ids, got) < 0 ? err_nomem(&e) : store_batch_begin(w->store, &e);
+
+	if (rc == 0)
+		rc = store_batch_end(w->store, learn_rows(w, l, got, &ids, &e), &e);
+	if (rc < 0)
+		log_warn("addresses of new machines: %s", e.text);
+	map_clear(&ids);
 }
 
 /* One round; true if EC2 answered. */

@@ -20,6 +20,7 @@
 #include "lib/cluster/generation.h"
 #include "lib/cluster/settings.h"
 #include "lib/node/job.h"
+#include "lib/node/map.h"
 #include "lib/node/name.h"
 #include "lib/node/node.h"
 #include "lib/node/nodeset.h"
@@ -111,20 +112,27 @@ static void placeholder(struct run *r, const struct strs *names)
 		log_warn("placeholder addresses: %s", e.text);
 }
 
-/* A bound node is resumed again: Slurm lost track (a crash) or its machine died unseen. */
-static int judge_bound(struct run *r, const struct instances *seen, const struct binding *b, struct strs *dead,
+/* EC2 may not list a new machine for a while, and a state we have no word for says nothing. */
+static bool is_gone(const struct run *r, const struct instance *in, const struct binding *b)
+{
+	if (!in)
+		return clock_wall_ms() - b->since_ms >= r->w->settings->orphan_grace_s * 1000;
+	return in->state != INSTANCE_PENDING && in->state != INSTANCE_RUNNING && in->state != INSTANCE_UNKNOWN;
+}
+
+/* A bound node is resumed again: Slurm lost track (a crash) or its machine died unseen. in: NULL = EC2 does not list it. */
+static int judge_bound(struct run *r, bool seen, const struct instance *in, const struct binding *b, struct strs *dead,
 		       struct binds *again)
 {
-	const struct instance *in = seen ? instances_find(seen, b->instance) : NULL;
 	struct err e = {""};
 
-	if (seen && (!in || (in->state != INSTANCE_PENDING && in->state != INSTANCE_RUNNING))) {
+	if (seen && is_gone(r, in, b)) {
 		log_info("%s: its machine %s is gone; a new one is launched", b->node, b->instance);
 		if (store_free(r->w->store, b->node, b->generation, NULL, &e) < 0)
 			log_warn("%s: %s", b->node, e.text);
 		return strs_add(dead, b->node);
 	}
-	log_info("%s: machine %s is there; its address is written again", b->node, b->instance);
+	log_info("%s: it has machine %s; its address is written again", b->node, b->instance);
 	if (strs_add(&r->live, b->node) < 0)
 		return -1;
 	return b->ip && b->launch ? binds_add(again, b->node, b->instance, b->ip, b->launch, NULL) : 0;
@@ -134,10 +142,15 @@ static int judge_all(struct run *r, const struct instances *seen, const struct b
 {
 	struct strs dead = {0};
 	struct binds again = {0};
-	int rc = 0;
+	struct map ids = {0};
+	int rc = seen ? map_instances(&ids, seen) : 0;
 
-	for (size_t i = 0; i < rows->n && rc == 0; i++)
-		rc = judge_bound(r, seen, &rows->v[i], &dead, &again);
+	for (size_t i = 0; i < rows->n && rc == 0; i++) {
+		size_t k = map_get(&ids, rows->v[i].instance);
+
+		rc = judge_bound(r, seen, k < SIZE_MAX ? &seen->v[k] : NULL, &rows->v[i], &dead, &again);
+	}
+	map_clear(&ids);
 	placeholder(r, &dead);
 	binds_tell(r->w, &again, r->deadline);
 	strs_clear(&dead);
@@ -191,8 +204,7 @@ static int observe(struct run *r, struct err *e)
 
 /* ---- launch */
 
-/* A node goes from one of our launches to the next try: give the old claim back first. */
-static void release_old_claims(struct run *r, const struct strs *nodes)
+static void release_all(struct run *r, const struct strs *nodes)
 {
 	struct err e = {""};
 
@@ -207,6 +219,20 @@ static void release_old_claims(struct run *r, const struct strs *nodes)
 			log_warn("launch %s: %s", l->row.id, e.text);
 		r->owner[at] = NO_OWNER;
 	}
+}
+
+/* A node goes from one of our launches to the next try: give the old claim back first. One transaction for all. */
+static void release_old_claims(struct run *r, const struct strs *nodes)
+{
+	struct err e = {""};
+	int rc = store_batch_begin(r->w->store, &e);
+
+	if (rc == 0) {
+		release_all(r, nodes);
+		rc = store_batch_end(r->w->store, 0, &e);
+	}
+	if (rc < 0)
+		log_warn("claims: %s", e.text);
 }
 
 static int fill_row(struct run *r, struct launch *row, const struct resume_step *s)

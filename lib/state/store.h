@@ -40,7 +40,7 @@ int store_launch_request(struct store *s, const char *id, const char *request, s
 int store_launch_answered(struct store *s, const char *id, const char *code, struct err *e);
 /* -> DONE. Nodes still LAUNCHING under it become FREE. */
 int store_launch_done(struct store *s, const char *id, struct err *e);
-/* Free the claim on one node of a launch (it failed and no machine came). */
+/* Free the claim on one node of a launch (it failed and no machine came). 1 done, 0 it had none. */
 int store_launch_release(struct store *s, const char *id, const char *node, struct err *e);
 /* Rows that are not DONE, oldest first; appends. */
 int store_launches_open(struct store *s, struct launches *out, struct err *e);

@@ -122,7 +122,7 @@ int store_launch_answered(struct store *s, const char *id, const char *code, str
 	return expect_row(sql_change(s, e, sql, "tt", code, id), id, e);
 }
 
-/* Free the nodes that still wait for a machine of this launch; node NULL = all of them. */
+/* Free the nodes that still wait for a machine of this launch; node NULL = all of them. How many, or -1. */
 static int free_claims(struct store *s, const char *id, const char *node, struct err *e)
 {
 	static const char sql[] = "UPDATE binding SET state = 2, launch = NULL, generation = ?, since_ms = ?"
@@ -131,7 +131,7 @@ static int free_claims(struct store *s, const char *id, const char *node, struct
 
 	if (sql_generation(s, 1, &generation, e))
 		return -1;
-	return sql_run(s, e, sql, "iittt", generation, clock_wall_ms(), id, node, node) < 0 ? -1 : 0;
+	return sql_run(s, e, sql, "iittt", generation, clock_wall_ms(), id, node, node);
 }
 
 int store_launch_done(struct store *s, const char *id, struct err *e)
@@ -141,8 +141,8 @@ int store_launch_done(struct store *s, const char *id, struct err *e)
 	if (sql_begin(s, e))
 		return -1;
 	rc = expect_row(sql_run(s, e, "UPDATE launch SET state = 2 WHERE id = ?", "t", id), id, e);
-	if (rc == 0)
-		rc = free_claims(s, id, NULL, e);
+	if (rc == 0 && free_claims(s, id, NULL, e) < 0)
+		rc = -1;
 	return sql_end(s, rc, e);
 }
 

@@ -13,6 +13,8 @@
 #include "lib/state/store.h"
 #include "tests/unit/test.h"
 
+#include <sqlite3.h>
+
 struct fake fake;
 static char *folder;
 
@@ -416,6 +418,20 @@ const char *fake_row(struct world *w, const char *node)
 			 b.v[0].instance ? b.v[0].instance : "");
 	bindings_clear(&b);
 	return text;
+}
+
+void fake_age(const char *node, int64_t ms)
+{
+	char *path = file_join(folder, "state.db");
+	char *sql = str_fmt("UPDATE binding SET since_ms = since_ms - %lld WHERE node = '%s'", (long long)ms, node);
+	sqlite3 *db = NULL;
+
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_changes(db), 1);
+	sqlite3_close(db);
+	free(sql);
+	free(path);
 }
 
 size_t fake_open_launches(struct world *w)

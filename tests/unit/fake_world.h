@@ -45,6 +45,8 @@ struct node *fake_node(const char *name, uint32_t state, const char *addr, const
 struct instance *fake_instance(const char *id, const char *ip, const char *launch, enum instance_state state);
 /* "BOUND i-1 l-1" of a node's row, "" without one; static text. */
 const char *fake_row(struct world *w, const char *node);
+/* Make a node's row that much older. */
+void fake_age(const char *node, int64_t ms);
 /* Number of launch rows that are not done. */
 size_t fake_open_launches(struct world *w);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_apply_resume.c - the order of resume's effects: address first, row before money, bind before telling, and what each kind
  * of no does. */
+#include "lib/apply/bind.h"
 #include "lib/base/clock.h"
 #include "lib/base/err.h"
 #include "lib/cluster/generation.h"
@@ -132,18 +133,47 @@ static void returns_what_was_suspended_meanwhile(void **state)
 	fake_close(&w);
 }
 
-static void other_claims_node_1(void)
+static void claim_node(const char *node, const char *id)
 {
-	struct launch l = {.id = str_dup("l-other"), .queue = str_dup("q"), .resource = str_dup("a"), .min_count = 1};
+	struct launch l = {.id = str_dup(id), .queue = str_dup("q"), .resource = str_dup("a"), .min_count = 1};
 	struct strs taken = {0};
 
-	strs_add(&l.nodes, "q-dy-a-1");
+	strs_add(&l.nodes, node);
 	assert_int_equal(store_launch_claim(w.store, &l, &taken, NULL), 0);
 	free(l.id);
 	free(l.queue);
 	free(l.resource);
 	strs_clear(&l.nodes);
 	strs_clear(&taken);
+}
+
+/* A machine of one launch goes to a node that another of ours had claimed, unless that node was suspended meanwhile. */
+static void moves_a_claim_only_while_it_stands(void **state)
+{
+	struct strs unwanted = {0};
+	struct binds b = {0};
+
+	(void)state;
+	fake_open(&w, true);
+	claim_node("q-dy-a-1", "l-1");
+	claim_node("q-dy-a-2", "l-2");
+	free_node_1();
+	assert_int_equal(binds_add(&b, "q-dy-a-1", "i-1", "10.0.0.1", "l-9", "l-1"), 0);
+	assert_int_equal(binds_add(&b, "q-dy-a-2", "i-2", "10.0.0.2", "l-9", "l-2"), 0);
+	assert_int_equal(binds_commit(&w, &b, &unwanted, NULL), 0);
+	assert_int_equal(b.n, 1);
+	assert_int_equal(unwanted.n, 1);
+	assert_string_equal(unwanted.v[0], "i-1");
+	assert_string_equal(fake_row(&w, "q-dy-a-1"), "FREE");
+	assert_string_equal(fake_row(&w, "q-dy-a-2"), "BOUND i-2");
+	strs_clear(&unwanted);
+	binds_clear(&b);
+	fake_close(&w);
+}
+
+static void other_claims_node_1(void)
+{
+	claim_node("q-dy-a-1", "l-other");
 }
 
 /* Between our look and our claim: that node is the other's, ours goes on. */
@@ -210,6 +240,41 @@ static void does_not_doubt_a_young_binding(void **state)
 	fake_close(&w);
 }
 
+/* Resumed again, as after a crash of slurmctld: a second machine is launched only where the first is certainly gone. */
+static void judges_an_older_binding(void **state)
+{
+	static const struct {
+		const char *why;
+		int64_t age_ms;
+		int machine; /* 0 = EC2 does not list it, 99 = in a state we have no word for */
+		bool away, gone;
+	} cases[] = {
+	    {"it boots", 10000, INSTANCE_PENDING, false, false},
+	    {"it runs", 10000, INSTANCE_RUNNING, false, false},
+	    {"not listed yet", 60000, 0, false, false},
+	    {"not listed any more", 600000, 0, false, true},
+	    {"terminated", 10000, INSTANCE_TERMINATED, false, true},
+	    {"stopped", 10000, INSTANCE_STOPPED, false, true},
+	    {"a state of next year", 10000, 99, false, false},
+	    {"EC2 is away", 600000, INSTANCE_TERMINATED, true, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		fake_open(&w, true);
+		assert_int_equal(store_adopt(w.store, "q-dy-a-1", "l-1", "i-old", "10.0.0.9", NULL), 1);
+		fake_age("q-dy-a-1", cases[i].age_ms);
+		if (cases[i].machine)
+			fake_instance("i-old", "10.0.0.9", "l-1",
+				      cases[i].machine == 99 ? INSTANCE_UNKNOWN : (enum instance_state)cases[i].machine);
+		fake.ec2_away = cases[i].away;
+		assert_int_equal(resume("q-dy-a-1"), 0);
+		if (str_eq(fake_row(&w, "q-dy-a-1"), "BOUND i-old") == cases[i].gone)
+			fail_msg("%s: %s", cases[i].why, fake_row(&w, "q-dy-a-1"));
+		fake_close(&w);
+	}
+}
+
 static void foreign_names_get_no_address(void **state)
 {
 	(void)state;
@@ -252,11 +317,13 @@ int main(void)
 	    cmocka_unit_test(leaves_an_unknown_answer_open),
 	    cmocka_unit_test(passes_on_our_own_fault),
 	    cmocka_unit_test(returns_what_was_suspended_meanwhile),
+	    cmocka_unit_test(moves_a_claim_only_while_it_stands),
 	    cmocka_unit_test(goes_on_beside_another_resume),
 	    cmocka_unit_test(fails_what_cannot_be_asked),
 	    cmocka_unit_test(waits_for_addresses),
 	    cmocka_unit_test(keeps_the_row_without_an_address),
 	    cmocka_unit_test(does_not_doubt_a_young_binding),
+	    cmocka_unit_test(judges_an_older_binding),
 	    cmocka_unit_test(foreign_names_get_no_address),
 	    cmocka_unit_test(goes_on_without_slurmctld),
 	    cmocka_unit_test(a_signal_launches_nothing_more),

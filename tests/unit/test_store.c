@@ -147,7 +147,7 @@ static void launch_life(void **state)
 	assert_int_equal(store_launch_take(s, "L1", 77, 99, NULL), 0);
 	assert_int_equal(only_open(s, &open)->pid, 88);
 	assert_int_equal(store_bind(s, "n-1", "L1", "i-1", NULL, NULL), 1);
-	assert_int_equal(store_launch_release(s, "L1", "n-2", NULL), 0);
+	assert_int_equal(store_launch_release(s, "L1", "n-2", NULL), 1);
 	row_is(s, "n-2", "F - - -");
 	assert_int_equal(store_launch_release(s, "L1", "n-1", NULL), 0); /* bound: stays */
 	row_is(s, "n-1", "B L1 i-1 -");
