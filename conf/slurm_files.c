@@ -198,15 +198,19 @@ static void put_globals(const struct slurm_render *in, struct buf *b, bool gpus,
 
 static void put_value(struct buf *b, const char *v)
 {
-	bool quote = v[strcspn(v, " \t#")] != 0;
+	bool quote = v[0] != '"' && v[strcspn(v, " \t")] != 0;
 
 	buf_fmt(b, quote ? "\"%s\"" : "%s", v);
 }
 
+/* Slurm cuts a line at # and joins it to the next after a backslash, in quotes too. Quotes may stand around the whole only. */
 static bool one_line(const char *s)
 {
-	for (; *s; s++) {
-		if (iscntrl((unsigned char)*s) || *s == '"')
+	size_t n = strlen(s);
+	bool quoted = n >= 2 && s[0] == '"' && s[n - 1] == '"';
+
+	for (size_t i = quoted; i < n - quoted; i++) {
+		if (iscntrl((unsigned char)s[i]) || strchr("\"#\\", s[i]))
 			return false;
 	}
 	return true;
@@ -224,7 +228,8 @@ static void put_custom(const struct slurm_render *in, struct buf *b, const struc
 			bad = strcasecmp(key, ours[j]) == 0;
 		if (bad) {
 			problems_add(p, PROBLEM_ERROR, in->cluster->file, at->line, at->column, NULL,
-				     "CustomSlurmSettings of %s: %s is written by slurm-ec2 itself, or is no single word", what,
+				     "CustomSlurmSettings of %s: %s is written by slurm-ec2 itself, or does not fit one line (no \\ # or line break, and "
+				     "quotes around the whole value only)", what,
 				     key);
 			continue;
 		}
@@ -487,7 +492,7 @@ static void put_custom_lines(const struct cluster *c, struct buf *b, struct prob
 				if (!one_line(l->key.v[j]) || !one_line(l->val.v[j]))
 					problems_add(p, PROBLEM_ERROR, c->file, 0, 0,
 						     "Scheduling.SlurmSettings.CustomSlurmSettings",
-						     "%s: a value must be one line without quotes", l->key.v[j]);
+						     "%s: a value must fit one line (no \\ # or line break, and quotes around the whole only)", l->key.v[j]);
 				else
 					put_pair(b, &first, l->key.v[j], l->val.v[j]);
 			}

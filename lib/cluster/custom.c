@@ -37,8 +37,8 @@ static const char *shape_problem(const char *key, const char *val)
 	if (n == 0)
 		return "has an empty value";
 	for (const char *c = val; *c; c++)
-		if ((unsigned char)*c < 0x20 || *c == 0x7f || *c == '#')
-			return "has a value that does not fit one line of slurm.conf (line breaks, control characters and # "
+		if ((unsigned char)*c < 0x20 || *c == 0x7f || *c == '#' || *c == '\\')
+			return "has a value that does not fit one line of slurm.conf (line breaks, control characters, # and \\ "
 			       "are refused)";
 	if (!quoted && (strchr(val, ' ') || strchr(val, '"')))
 		return "has a value with a blank or a quote: put the whole value in double quotes ('\"a b\"')";

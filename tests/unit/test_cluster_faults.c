@@ -289,7 +289,7 @@ static const struct row rows[] = {
 	 "f:8:8: error: Scheduling.SlurmSettings.CustomSlurmSettings[2]: \"NodeName\" has a name with -st- or -dy-, which are kept for cloud nodes\n"
 	 "f:9:7: error: Scheduling.SlurmSettings.CustomSlurmSettings[3]: \"A B\" is no key of slurm.conf: letters, digits and underscores only\n"
 	 "f:10:7: error: Scheduling.SlurmSettings.CustomSlurmSettings[4]: \"MailProg\" has a value with a blank or a quote: put the whole value in double quotes ('\"a b\"')\n"
-	 "f:12:7: error: Scheduling.SlurmSettings.CustomSlurmSettings[6]: \"Debug\" has a value that does not fit one line of slurm.conf (line breaks, control characters and # are refused)\n"
+	 "f:12:7: error: Scheduling.SlurmSettings.CustomSlurmSettings[6]: \"Debug\" has a value that does not fit one line of slurm.conf (line breaks, control characters, # and \\ are refused)\n"
 	 "f:13:7: error: Scheduling.SlurmSettings.CustomSlurmSettings[7]: \"Prolog\" is written by slurm-ec2 itself; remove it\n"
 	 "f:14:7: error: Scheduling.SlurmSettings.CustomSlurmSettings[8]: a mapping is expected here, this is a list\n"
 	 "f:15:10: error: Scheduling.SlurmSettings.CustomSlurmSettings[9]: one value is expected here, this is a list\n"},

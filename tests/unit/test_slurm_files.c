@@ -212,7 +212,8 @@ static void test_custom_refused(void **state)
 		const char *key, *val;
 		bool of_queue;
 	} rows[] = { { "CPUs", "1", false }, { "weight", "1", false },	   { "Foo", "a\nNodeName=x", false },
-		     { "A B", "1", false },  { "SuspendTime", "1", true }, { "X", "a\"b", true } };
+		     { "A B", "1", false },  { "SuspendTime", "1", true }, { "X", "a\"b", true },
+		     { "X", "a\\", true },   { "X", "\"a#b\"", false },	   { "X", "\"", false } };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -232,6 +233,28 @@ static void test_custom_refused(void **state)
 		problems_clear(&p);
 		cluster_destroy(c);
 	}
+}
+
+/* What check lets pass is written as it stands. */
+static void test_custom_quoted(void **state)
+{
+	struct cluster *c = load("quickstart");
+	struct slurm_render in = input(c, 2205, NULL);
+	struct gen_file *files = NULL;
+	struct kvs merged = { 0 };
+	struct problems p = { 0 };
+	size_t n = 0;
+
+	(void)state;
+	kvs_add(&c->queues[0].custom_slurm, "QOS", "\"a b\"");
+	kvs_add(&c->queues[0].resources[0].custom_slurm, "Comment", "a b");
+	assert_int_equal(slurmfiles_render(&in, &files, &n, &merged, &p), 0);
+	assert_non_null(strstr(files[0].text, " QOS=\"a b\"\n"));
+	assert_non_null(strstr(files[0].text, " Comment=\"a b\"\n"));
+	gen_files_free(files, n);
+	kvs_clear(&merged);
+	problems_clear(&p);
+	cluster_destroy(c);
 }
 
 static void test_version(void **state)
@@ -264,7 +287,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_golden),	       cmocka_unit_test(test_conflicts), cmocka_unit_test(test_respect),
-		cmocka_unit_test(test_custom_refused), cmocka_unit_test(test_version),
+		cmocka_unit_test(test_custom_refused), cmocka_unit_test(test_custom_quoted), cmocka_unit_test(test_version),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
