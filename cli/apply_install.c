@@ -38,11 +38,7 @@ static int write_one(const struct apply_file *f, const char *text, struct err *e
 {
 	if (!text)
 		return unlink(f->path) && errno != ENOENT ? err_errno(e, errno, "%s", f->path) : 0;
-	if (file_replace(f->path, f->mode, text, strlen(text), e))
-		return -1;
-	if (chown(f->path, f->uid, f->gid) || chmod(f->path, f->mode))
-		return err_errno(e, errno, "%s", f->path);
-	return 0;
+	return file_replace_as(f->path, f->mode, f->uid, f->gid, text, strlen(text), e);
 }
 
 static char *copy_path(const struct apply_file *f)

@@ -48,10 +48,8 @@ static bool replaced(const struct apply_job *j, const char *path)
 static int write_file(const char *dir, const char *name, const struct buf *b, gid_t gid, struct err *e)
 {
 	char *to = file_join(dir, name);
-	int rc = to ? file_replace(to, 0600, buf_text(b), b->n, e) : err_nomem(e);
+	int rc = to ? file_replace_as(to, 0640, 0, gid, buf_text(b), b->n, e) : err_nomem(e);
 
-	if (rc == 0 && (chown(to, 0, gid) || chmod(to, 0640)))
-		rc = err_errno(e, errno, "%s", to);
 	free(to);
 	return rc;
 }

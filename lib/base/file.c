@@ -73,14 +73,18 @@ static int write_all(int fd, const char *bytes, size_t n)
 	return 0;
 }
 
-/* Create the temporary file with its final content and mode, on disk. Removed again on failure. */
-static int write_temporary(const char *path, mode_t mode, const void *bytes, size_t n, struct err *e)
+#define SAME_UID ((uid_t)-1)
+#define SAME_GID ((gid_t)-1)
+
+/* Create the temporary file with its final content, owner and mode, on disk. Removed again on failure. */
+static int write_temporary(const char *path, mode_t mode, uid_t uid, gid_t gid, const void *bytes, size_t n, struct err *e)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600), num;
 
 	if (fd < 0)
 		return err_errno(e, errno, "cannot create %s", path);
-	if (write_all(fd, bytes, n) || fchmod(fd, mode) || fsync(fd)) {
+	/* the mode last: a change of owner takes bits away */
+	if (write_all(fd, bytes, n) || fchown(fd, uid, gid) || fchmod(fd, mode) || fsync(fd)) {
 		num = errno;
 		close(fd);
 	} else if (close(fd)) {
@@ -112,6 +116,11 @@ static int sync_folder_of(const char *path, struct err *e)
 
 int file_replace(const char *path, mode_t mode, const void *bytes, size_t n, struct err *e)
 {
+	return file_replace_as(path, mode, SAME_UID, SAME_GID, bytes, n, e);
+}
+
+int file_replace_as(const char *path, mode_t mode, uid_t uid, gid_t gid, const void *bytes, size_t n, struct err *e)
+{
 	char tag[9], *temporary;
 	int rc;
 
@@ -119,7 +128,7 @@ int file_replace(const char *path, mode_t mode, const void *bytes, size_t n, str
 	temporary = str_fmt("%s.%s.tmp", path, tag);
 	if (!temporary)
 		return err_nomem(e);
-	rc = write_temporary(temporary, mode, bytes, n, e);
+	rc = write_temporary(temporary, mode, uid, gid, bytes, n, e);
 	if (rc == 0 && rename(temporary, path)) {
 		rc = err_errno(e, errno, "cannot replace %s", path);
 		unlink(temporary);

@@ -13,6 +13,8 @@ struct err;
 int file_read(const char *path, size_t max, struct buf *out, struct err *e);
 /* Write all or nothing: temporary file in the same folder, fsync, rename, fsync of the folder. */
 int file_replace(const char *path, mode_t mode, const void *bytes, size_t n, struct err *e);
+/* The same for a file of another user, for root: it has its owner before it has its name, so no link is ever followed. */
+int file_replace_as(const char *path, mode_t mode, uid_t uid, gid_t gid, const void *bytes, size_t n, struct err *e);
 /* mkdir -p; existing folders are fine. */
 int file_mkdirs(const char *path, mode_t mode, struct err *e);
 /* Remove a file or a whole tree, never following links; absent is success. */

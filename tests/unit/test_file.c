@@ -54,6 +54,31 @@ static char *content(const char *path)
 	return buf_take(&b);
 }
 
+/* A file of another user is his as soon as it has its name; a link in its place is replaced, its target is left alone. */
+static void replace_as(void **state)
+{
+	char *path = file_join(folder, "f"), *target = file_join(folder, "target");
+	struct stat st;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(file_replace(target, 0600, "t", 1, NULL), 0);
+	assert_int_equal(symlink(target, path), 0);
+	assert_int_equal(file_replace_as(path, 0640, 65534, 65533, "one", 3, NULL), 0);
+	assert_int_equal(lstat(path, &st), 0);
+	assert_true(S_ISREG(st.st_mode));
+	assert_int_equal(st.st_mode & 07777, 0640);
+	assert_int_equal(st.st_uid, 65534);
+	assert_int_equal(st.st_gid, 65533);
+	assert_int_equal(lstat(target, &st), 0);
+	assert_int_equal(st.st_uid, 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	assert_int_equal(entries(folder), 2);
+	free(path);
+	free(target);
+}
+
 static void replace(void **state)
 {
 	char *path = file_join(folder, "f"), *text;
@@ -216,7 +241,7 @@ static void joining(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {EACH(replace), EACH(replace_refused), EACH(replace_interrupted),
+	const struct CMUnitTest tests[] = {EACH(replace), EACH(replace_as), EACH(replace_refused), EACH(replace_interrupted),
 					   EACH(reading), EACH(folders),	 EACH(removal),
 					   EACH(joining)};
 
