@@ -17,28 +17,28 @@
 #define TIMEOUT_S 120
 #define INDEX_MAX 100000
 
-static const char usage[] =
-	"Usage: computemgtd --identify --conf FILE --address IP --launch ID [OPTION]...\n"
-	"Print the name of the Slurm node that this machine is, as slurmctld knows it.\n"
-	"\n"
-	"  --identify      ask until the name is known, print it, and end\n"
-	"  --conf FILE     slurm.conf; ClusterName and SlurmctldHost (an IP) are enough\n"
-	"  --address IP    address of this machine\n"
-	"  --launch ID     the launch that made it, as written into the node's extra\n"
-	"  --nodes LIST    nodes of that launch, in its order\n"
-	"  --index N       place of this machine in LIST, from 0 (ami-launch-index)\n"
-	"  --timeout S     seconds until giving up (120)\n"
-	"  --help, --version\n"
-	"\n"
-	"Exit status: 0 the name was printed, 1 not found, 2 wrong command line.\n";
+static const char usage[] = "Usage: computemgtd --identify --conf FILE --address IP --launch ID [OPTION]...\n"
+			    "Print the name of the Slurm node that this machine is, as slurmctld knows it.\n"
+			    "\n"
+			    "  --identify      ask until the name is known, print it, and end\n"
+			    "  --conf FILE     slurm.conf; ClusterName and SlurmctldHost (an IP) are enough\n"
+			    "  --address IP    address of this machine\n"
+			    "  --launch ID     the launch that made it, as written into the node's extra\n"
+			    "  --nodes LIST    nodes of that launch, in its order\n"
+			    "  --index N       place of this machine in LIST, from 0 (ami-launch-index)\n"
+			    "  --timeout S     seconds until giving up (120)\n"
+			    "  --help, --version\n"
+			    "\n"
+			    "Exit status: 0 the name was printed, 1 not found, 2 wrong command line.\n";
 
 enum { OPT_IDENTIFY = 256, OPT_CONF, OPT_ADDRESS, OPT_LAUNCH, OPT_NODES, OPT_INDEX, OPT_TIMEOUT, OPT_HELP, OPT_VERSION };
 
 static const struct option long_options[] = {
-	{ "identify", 0, NULL, OPT_IDENTIFY }, { "conf", 1, NULL, OPT_CONF },	      { "address", 1, NULL, OPT_ADDRESS },
-	{ "launch", 1, NULL, OPT_LAUNCH },     { "nodes", 1, NULL, OPT_NODES },	      { "index", 1, NULL, OPT_INDEX },
-	{ "timeout", 1, NULL, OPT_TIMEOUT },   { "help", 0, NULL, OPT_HELP },	      { "version", 0, NULL, OPT_VERSION },
-	{ NULL, 0, NULL, 0 },
+    {"identify", 0, NULL, OPT_IDENTIFY}, {"conf", 1, NULL, OPT_CONF},
+    {"address", 1, NULL, OPT_ADDRESS},	 {"launch", 1, NULL, OPT_LAUNCH},
+    {"nodes", 1, NULL, OPT_NODES},	 {"index", 1, NULL, OPT_INDEX},
+    {"timeout", 1, NULL, OPT_TIMEOUT},	 {"help", 0, NULL, OPT_HELP},
+    {"version", 0, NULL, OPT_VERSION},	 {NULL, 0, NULL, 0},
 };
 
 static int take_index(struct identify_spec *s, const char *text, struct err *e)
@@ -101,8 +101,8 @@ static int parse(struct identify_spec *s, int argc, char **argv, struct err *e)
 
 int main(int argc, char **argv)
 {
-	struct identify_spec s = { .timeout_s = TIMEOUT_S };
-	struct err e = { "" };
+	struct identify_spec s = {.timeout_s = TIMEOUT_S};
+	struct err e = {""};
 	char *name;
 
 	proc_sane();

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* identify.c - ask slurmctld which node this machine is, patiently. Called by computemgtd's main.
  *
- * The launch's node list and the machine's number in it make the usual case one small question; a thousand machines that each read the
- * whole node table at once would stop slurmctld. It never pings: on a node, slurmctld's user may be unknown, and then a ping fails. */
+ * The launch's node list and the machine's number in it make the usual case one small question; a thousand machines that each
+ * read the whole node table at once would stop slurmctld. It never pings: on a node, slurmctld's user may be unknown, and then
+ * a ping fails. */
 #include "computemgtd/identify.h"
 
 #include "lib/base/clock.h"
@@ -33,11 +34,12 @@ static enum answer check_slurm_user(struct err *e)
 	if (slurmctl_conf_load(&c, e) < 0)
 		return ANSWER_NO;
 	if (user_lookup(c.slurm_user, &uid, &gid, e) < 0) {
-		err_set(e, "this image has no user %s: make it with uid %u, as on the head node", c.slurm_user, c.slurm_user_id);
+		err_set(e, "this image has no user %s: make it with uid %u, as on the head node", c.slurm_user,
+			c.slurm_user_id);
 		answer = ANSWER_NEVER;
 	} else if (uid != c.slurm_user_id) {
-		err_set(e, "user %s is uid %u in this image and %u on the head node: they must be the same", c.slurm_user, (unsigned)uid,
-			c.slurm_user_id);
+		err_set(e, "user %s is uid %u in this image and %u on the head node: they must be the same", c.slurm_user,
+			(unsigned)uid, c.slurm_user_id);
 		answer = ANSWER_NEVER;
 	}
 	slurmctl_conf_clear(&c);
@@ -66,7 +68,7 @@ static enum answer judge(const struct nodes *l, const struct self *self, char **
 
 static enum answer ask_one(const char *node, const struct self *self, char **name, struct err *e)
 {
-	struct nodes l = { 0 };
+	struct nodes l = {0};
 	enum answer answer = slurmctl_node(node, &l, e) < 0 ? ANSWER_NO : judge(&l, self, name, e);
 
 	nodes_clear(&l);
@@ -75,7 +77,7 @@ static enum answer ask_one(const char *node, const struct self *self, char **nam
 
 static enum answer ask_table(const struct self *self, char **name, struct err *e)
 {
-	struct nodes l = { 0 };
+	struct nodes l = {0};
 	enum answer answer = slurmctl_nodes(&l, e) < 0 ? ANSWER_NO : judge(&l, self, name, e);
 
 	nodes_clear(&l);

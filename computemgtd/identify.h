@@ -10,10 +10,10 @@
 struct err;
 
 struct identify_spec {
-	const char *conf;  /* a slurm.conf with what a client needs */
+	const char *conf; /* a slurm.conf with what a client needs */
 	struct self self;
 	const char *nodes; /* hostlist of the launch, in its order; "" or NULL = not known */
-	size_t index;      /* this machine's place in it; only a first guess */
+	size_t index;	   /* this machine's place in it; only a first guess */
 	int64_t timeout_s;
 };
 

@@ -1,7 +1,7 @@
 /* match.h - is this Slurm node the machine we run on? Pure.
  *
- * A node is ours if its address is ours, the launch written into its `extra` is ours, and slurmctld waits for it to come up. An address
- * alone would not do: it may be left over from a machine that had it before.
+ * A node is ours if its address is ours, the launch written into its `extra` is ours, and slurmctld waits for it to come up. An
+ * address alone would not do: it may be left over from a machine that had it before.
  */
 #ifndef SE_COMPUTEMGTD_MATCH_H
 #define SE_COMPUTEMGTD_MATCH_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* bootstrap.c - fill the boot script's places. Pure: the template is part of the program. Called by apply (render) and resume (launch).
+/* bootstrap.c - fill the boot script's places. Pure: the template is part of the program. Called by apply (render) and resume
+ * (launch).
  *
- * Every place stands between single quotes in the template, and no quote, blank, backslash or control character is let into one,
- * so a value can never become shell code. */
+ * Every place stands between single quotes in the template, and no quote, blank, backslash or control character is let into
+ * one, so a value can never become shell code. */
 #include "conf/bootstrap.h"
 
 #include "lib/base/buf.h"
@@ -16,7 +17,7 @@
 
 static const char template[] =
 #include "conf/bootstrap_text.h"
-	;
+    ;
 
 #define LAUNCH_PLACE "#@LAUNCH@\n"
 
@@ -39,7 +40,8 @@ static int check_slot(const struct slot *p, struct err *e)
 	if (!p->value || !*p->value)
 		return p->may_be_empty ? 0 : err_set(e, "the boot script needs %s and there is none", p->what);
 	if (!is_made_of(p->value, PLAIN))
-		return err_set(e, "%s \"%s\" cannot stand in the boot script: only letters, digits and . _ : / @ - can", p->what, p->value);
+		return err_set(e, "%s \"%s\" cannot stand in the boot script: only letters, digits and . _ : / @ - can",
+			       p->what, p->value);
 	return 0;
 }
 
@@ -55,7 +57,7 @@ static void fill(struct buf *out, const struct slot *slots, size_t n)
 {
 	const char *rest = template;
 
-	for (const char *at; (at = strchr(rest, '@')); ) {
+	for (const char *at; (at = strchr(rest, '@'));) {
 		const struct slot *p = find_slot(slots, n, at);
 		if (!p) {
 			buf_add(out, rest, (size_t)(at - rest) + 1);
@@ -87,19 +89,19 @@ static char *finish(struct buf *b, struct err *e)
 
 char *bootstrap_render(const struct generation *g, struct err *e)
 {
-	struct buf port = { 0 }, limit = { 0 }, out = { 0 };
+	struct buf port = {0}, limit = {0}, out = {0};
 	char *script = NULL;
 
 	buf_fmt(&port, "%d", g->slurmctld_port);
 	buf_fmt(&limit, "%lld", (long long)g->resume_timeout_s);
 	const struct slot slots[] = {
-		{ "@HEAD@", "the head node's address", g->head_address, false },
-		{ "@PORT@", "slurmctld's port", buf_text(&port), false },
-		{ "@CLUSTER@", "the cluster's name", g->cluster_name, false },
-		{ "@CLUSTER_ID@", "the cluster's id", g->uuid, false },
-		{ "@MUNGE_SOCKET@", "munge's socket", g->munge_socket, true },
-		{ "@TIMEOUT@", "ResumeTimeout", buf_text(&limit), false },
-		{ "@COMPUTEMGTD@", "the path of computemgtd", SBINDIR "/computemgtd", false },
+	    {"@HEAD@", "the head node's address", g->head_address, false},
+	    {"@PORT@", "slurmctld's port", buf_text(&port), false},
+	    {"@CLUSTER@", "the cluster's name", g->cluster_name, false},
+	    {"@CLUSTER_ID@", "the cluster's id", g->uuid, false},
+	    {"@MUNGE_SOCKET@", "munge's socket", g->munge_socket, true},
+	    {"@TIMEOUT@", "ResumeTimeout", buf_text(&limit), false},
+	    {"@COMPUTEMGTD@", "the path of computemgtd", SBINDIR "/computemgtd", false},
 	};
 	const size_t n = sizeof(slots) / sizeof(*slots);
 
@@ -121,7 +123,7 @@ out:
 char *bootstrap_launch(const char *base, const char *launch, const char *const *nodes, size_t n, struct err *e)
 {
 	const char *place = strstr(base, LAUNCH_PLACE);
-	struct buf out = { 0 };
+	struct buf out = {0};
 	char *list, *script = NULL;
 
 	if (!place) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* init.c - process 1 of a machine. Called by ec2local-machine after it has entered the new root; it starts no service itself. */
+/* init.c - process 1 of a machine. Called by ec2local-machine after it has entered the new root; it starts no service itself.
+ */
 #include "ec2local/init.h"
 
 #include <errno.h>
@@ -20,8 +21,8 @@ static void on_signal(int sig)
 /* Handlers, because the kernel drops signals that process 1 leaves at their default. */
 static void watch_signals(sigset_t *set)
 {
-	static const int wanted[] = { SIGCHLD, SIGTERM, SIGINT, SIGPWR };
-	struct sigaction sa = { .sa_handler = on_signal };
+	static const int wanted[] = {SIGCHLD, SIGTERM, SIGINT, SIGPWR};
+	struct sigaction sa = {.sa_handler = on_signal};
 
 	sigemptyset(set);
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
@@ -78,7 +79,7 @@ static void shut_down(const sigset_t *set)
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	end.tv_sec += SHUTDOWN_GRACE_S;
 	while (reap(-1, &ignored) >= 0) {
-		struct timespec step = { .tv_nsec = 100 * 1000 * 1000 };
+		struct timespec step = {.tv_nsec = 100 * 1000 * 1000};
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		if (now.tv_sec > end.tv_sec || (now.tv_sec == end.tv_sec && now.tv_nsec >= end.tv_nsec))
 			return;

@@ -10,11 +10,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#define HEAD_MAC "0a:00:0a:4d:00:01"
 #define IP_TIMEOUT_MS 20000 /* the kernel's network lock can be held long while other networks are torn down */
 
 static int run_ip(const char *const argv[], struct err *e)
 {
-	struct buf out = { 0 };
+	struct buf out = {0};
 	struct proc_result r;
 	int rc = proc_run(argv, NULL, IP_TIMEOUT_MS, &out, &r, e);
 
@@ -24,11 +25,14 @@ static int run_ip(const char *const argv[], struct err *e)
 	return rc;
 }
 
-#define ip(e, ...) run_ip((const char *const[]){ "ip", __VA_ARGS__, NULL }, (e))
+#define ip(e, ...) run_ip((const char *const[]){"ip", __VA_ARGS__, NULL}, (e))
 
+/* The bridge's hardware address is given: left to itself it follows the ports as they come and go, and machines that know the
+ * old one lose the head for a minute. */
 int link_head(struct err *e)
 {
-	if (ip(e, "link", "set", "lo", "up") || ip(e, "link", "add", "br0", "type", "bridge", "forward_delay", "0") ||
+	if (ip(e, "link", "set", "lo", "up") ||
+	    ip(e, "link", "add", "br0", "address", HEAD_MAC, "type", "bridge", "forward_delay", "0") ||
 	    ip(e, "addr", "add", "10.77.0.1/16", "dev", "br0") || ip(e, "addr", "add", "169.254.169.254/32", "dev", "br0") ||
 	    ip(e, "link", "set", "br0", "up"))
 		return -1;
@@ -48,8 +52,8 @@ int link_attach(const struct link_spec *s, pid_t pid, struct err *e)
 	return ip(e, "link", "set", s->wire, "master", s->bridge, "up");
 }
 
-/* Tell the neighbours who has the address now: a former machine may have had it with another hardware address. Without this they
- * would find out by themselves, later; so a failure does not matter. */
+/* Tell the neighbours who has the address now: a former machine may have had it with another hardware address. Without this
+ * they would find out by themselves, later; so a failure does not matter. */
 static void announce(void)
 {
 	int fd = open("/proc/sys/net/ipv4/conf/eth0/arp_notify", O_WRONLY | O_CLOEXEC);

@@ -27,9 +27,10 @@ static int add_wire(struct strs *argv, const char *id)
 static int build_argv(struct strs *argv, const struct machine_spec *s, struct err *e)
 {
 	if (strs_add(argv, MACHINE_PROGRAM) || strs_add(argv, "--die-with-parent") || strs_add(argv, "--fresh-clock") ||
-	    strs_add(argv, "--stay") || strs_addf(argv, "--hostname=%s", s->hostname) || strs_addf(argv, "--bridge=%s", s->bridge) ||
-	    add_wire(argv, s->id) || strs_addf(argv, "--address=%s/%d", s->ip, s->prefix_len) ||
-	    strs_addf(argv, "--gateway=%s", s->gateway) || strs_addf(argv, "--mac=%s", s->mac))
+	    strs_add(argv, "--stay") || strs_addf(argv, "--hostname=%s", s->hostname) ||
+	    strs_addf(argv, "--bridge=%s", s->bridge) || add_wire(argv, s->id) ||
+	    strs_addf(argv, "--address=%s/%d", s->ip, s->prefix_len) || strs_addf(argv, "--gateway=%s", s->gateway) ||
+	    strs_addf(argv, "--mac=%s", s->mac))
 		return err_nomem(e);
 	for (const char *const *a = s->image_args; a && *a; a++)
 		if (strs_add(argv, *a))
@@ -67,7 +68,7 @@ static int build_attributes(posix_spawnattr_t *at)
 static int spawn(pid_t *pid, char **argv, const char *console)
 {
 	static char path[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", lang[] = "LANG=C";
-	char *env[] = { path, lang, NULL };
+	char *env[] = {path, lang, NULL};
 	posix_spawn_file_actions_t fa;
 	posix_spawnattr_t at;
 	int rc = posix_spawn_file_actions_init(&fa);
@@ -90,7 +91,7 @@ out:
 
 pid_t machine_start(const struct machine_spec *spec, struct err *e)
 {
-	struct strs list = { 0 };
+	struct strs list = {0};
 	char **argv = NULL;
 	size_t cap = 0;
 	pid_t pid = -1;

@@ -2,8 +2,8 @@
 /* machine_main.c - program ec2local-machine: one small machine made of namespaces, for tests and demonstrations.
  *
  * Run by ec2local for each instance and by scripts for the head machine. This process stays outside and waits; its child is
- * process 1 of the machine. Whichever way this process ends, the machine ends with it and leaves nothing. It isolates what programs see;
- * it is no wall against root inside. */
+ * process 1 of the machine. Whichever way this process ends, the machine ends with it and leaves nothing. It isolates what
+ * programs see; it is no wall against root inside. */
 #include "build_config.h"
 
 #include "ec2local/init.h"
@@ -32,7 +32,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define EXIT_SETUP 125   /* the machine could not be made */
+#define EXIT_SETUP 125	   /* the machine could not be made */
 #define KILL_AFTER_MS 5000 /* process 1 gets this long to shut down once asked */
 
 struct options {
@@ -47,51 +47,55 @@ struct options {
 	char **program;
 };
 
-static const char usage[] =
-	"Usage: ec2local-machine [OPTION]... [-- PROGRAM [ARGUMENT]...]\n"
-	"Run PROGRAM in a small machine of its own (network, mounts, host name, processes).\n"
-	"\n"
-	"  --image DIR          copy DIR/root to /, DIR/local to /usr/local, bind what DIR/binds lists\n"
-	"  --bind SRC:DST[:rw]  show SRC at DST, read-only unless rw\n"
-	"  --copy SRC:DST       copy a file or folder\n"
-	"  --root-size SIZE     size of the machine's tmpfs (default 256m)\n"
-	"  --hostname NAME      host name (default: machine)\n"
-	"  --head               give it bridge br0 with 10.77.0.1/16 and 169.254.169.254\n"
-	"  --bridge NAME        wire it to this bridge of the present network ...\n"
-	"  --wire NAME          ... through a veth of this name (default: vm)\n"
-	"  --mac MAC            ... with this hardware address\n"
-	"  --address IP/LEN     ... with this address on eth0\n"
-	"  --gateway IP         ... and this default route\n"
-	"  --fresh-clock        uptime starts at zero (time namespace)\n"
-	"  --stay               go on after PROGRAM ended, until shut down\n"
-	"  --pid-file FILE      write the process id of the machine's process 1 there\n"
-	"  --die-with-parent    end when the starting process ends\n"
-	"  --help, --version\n"
-	"\n"
-	"SIGTERM shuts the machine down. Needs root and Linux 5.6 or newer.\n";
+static const char usage[] = "Usage: ec2local-machine [OPTION]... [-- PROGRAM [ARGUMENT]...]\n"
+			    "Run PROGRAM in a small machine of its own (network, mounts, host name, processes).\n"
+			    "\n"
+			    "  --image DIR          copy DIR/root to /, DIR/local to /usr/local, bind what DIR/binds lists\n"
+			    "  --bind SRC:DST[:rw]  show SRC at DST, read-only unless rw\n"
+			    "  --copy SRC:DST       copy a file or folder\n"
+			    "  --root-size SIZE     size of the machine's tmpfs (default 256m)\n"
+			    "  --hostname NAME      host name (default: machine)\n"
+			    "  --head               give it bridge br0 with 10.77.0.1/16 and 169.254.169.254\n"
+			    "  --bridge NAME        wire it to this bridge of the present network ...\n"
+			    "  --wire NAME          ... through a veth of this name (default: vm)\n"
+			    "  --mac MAC            ... with this hardware address\n"
+			    "  --address IP/LEN     ... with this address on eth0\n"
+			    "  --gateway IP         ... and this default route\n"
+			    "  --fresh-clock        uptime starts at zero (time namespace)\n"
+			    "  --stay               go on after PROGRAM ended, until shut down\n"
+			    "  --pid-file FILE      write the process id of the machine's process 1 there\n"
+			    "  --die-with-parent    end when the starting process ends\n"
+			    "  --help, --version\n"
+			    "\n"
+			    "SIGTERM shuts the machine down. Needs root and Linux 5.6 or newer.\n";
 
-enum { OPT_IMAGE = 256, OPT_BIND, OPT_COPY, OPT_SIZE, OPT_HOSTNAME, OPT_HEAD, OPT_BRIDGE, OPT_WIRE, OPT_MAC, OPT_ADDRESS,
-       OPT_GATEWAY, OPT_CLOCK, OPT_STAY, OPT_PID_FILE, OPT_PARENT, OPT_HELP, OPT_VERSION };
+enum {
+	OPT_IMAGE = 256,
+	OPT_BIND,
+	OPT_COPY,
+	OPT_SIZE,
+	OPT_HOSTNAME,
+	OPT_HEAD,
+	OPT_BRIDGE,
+	OPT_WIRE,
+	OPT_MAC,
+	OPT_ADDRESS,
+	OPT_GATEWAY,
+	OPT_CLOCK,
+	OPT_STAY,
+	OPT_PID_FILE,
+	OPT_PARENT,
+	OPT_HELP,
+	OPT_VERSION
+};
 
 static const struct option long_options[] = {
-	{ "image", 1, NULL, OPT_IMAGE },
-	{ "bind", 1, NULL, OPT_BIND },
-	{ "copy", 1, NULL, OPT_COPY },
-	{ "root-size", 1, NULL, OPT_SIZE },
-	{ "hostname", 1, NULL, OPT_HOSTNAME },
-	{ "head", 0, NULL, OPT_HEAD },
-	{ "bridge", 1, NULL, OPT_BRIDGE },
-	{ "wire", 1, NULL, OPT_WIRE },
-	{ "mac", 1, NULL, OPT_MAC },
-	{ "address", 1, NULL, OPT_ADDRESS },
-	{ "gateway", 1, NULL, OPT_GATEWAY },
-	{ "fresh-clock", 0, NULL, OPT_CLOCK },
-	{ "stay", 0, NULL, OPT_STAY },
-	{ "pid-file", 1, NULL, OPT_PID_FILE },
-	{ "die-with-parent", 0, NULL, OPT_PARENT },
-	{ "help", 0, NULL, OPT_HELP },
-	{ "version", 0, NULL, OPT_VERSION },
-	{ NULL, 0, NULL, 0 },
+    {"image", 1, NULL, OPT_IMAGE},     {"bind", 1, NULL, OPT_BIND},	    {"copy", 1, NULL, OPT_COPY},
+    {"root-size", 1, NULL, OPT_SIZE},  {"hostname", 1, NULL, OPT_HOSTNAME}, {"head", 0, NULL, OPT_HEAD},
+    {"bridge", 1, NULL, OPT_BRIDGE},   {"wire", 1, NULL, OPT_WIRE},	    {"mac", 1, NULL, OPT_MAC},
+    {"address", 1, NULL, OPT_ADDRESS}, {"gateway", 1, NULL, OPT_GATEWAY},   {"fresh-clock", 0, NULL, OPT_CLOCK},
+    {"stay", 0, NULL, OPT_STAY},       {"pid-file", 1, NULL, OPT_PID_FILE}, {"die-with-parent", 0, NULL, OPT_PARENT},
+    {"help", 0, NULL, OPT_HELP},       {"version", 0, NULL, OPT_VERSION},   {NULL, 0, NULL, 0},
 };
 
 static int add_text(struct strs *l, const char *text, struct err *e)
@@ -258,7 +262,7 @@ static int watch(pid_t pid, int sigfd)
 	int status;
 
 	for (;;) {
-		struct pollfd p = { .fd = sigfd, .events = POLLIN };
+		struct pollfd p = {.fd = sigfd, .events = POLLIN};
 		int wait_ms = -1;
 		if (kill_at >= 0)
 			wait_ms = kill_at > clock_mono_ms() ? (int)(kill_at - clock_mono_ms()) : 0;
@@ -276,7 +280,7 @@ static int watch(pid_t pid, int sigfd)
 
 static int signals_open(void)
 {
-	static const int wanted[] = { SIGCHLD, SIGTERM, SIGINT, SIGHUP };
+	static const int wanted[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP};
 	sigset_t set;
 
 	sigemptyset(&set);
@@ -331,8 +335,8 @@ static int run(const struct options *o, struct err *e)
 
 int main(int argc, char **argv)
 {
-	struct options o = { .root.size = "256m", .hostname = "machine", .link.wire = "vm" };
-	struct err e = { "" };
+	struct options o = {.root.size = "256m", .hostname = "machine", .link.wire = "vm"};
+	struct err e = {""};
 	pid_t parent = getppid();
 	int rc;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* rootfs.c - build a machine's file tree and pivot into it. Called by ec2local-machine in a fresh mount namespace.
  *
- * The tree is a tmpfs attached over an existing folder that no source lies in, so no temporary folder is needed and nothing can be
- * left behind. What a machine sees of its host is a list: /usr read-only (and the links into it), /sys read-only, and what the
- * image and the options name. */
+ * The tree is a tmpfs attached over an existing folder that no source lies in, so no temporary folder is needed and nothing can
+ * be left behind. What a machine sees of its host is a list: /usr read-only (and the links into it), /sys read-only, and what
+ * the image and the options name. */
 #include "build_config.h"
 
 #include "ec2local/rootfs.h"
@@ -82,7 +82,7 @@ static bool any_lies_in(const struct strs *l, const char *dir)
 /* A folder to attach the new tree to: it hides what lies below, so no source may. */
 static const char *attach_point(const struct rootfs_spec *s, struct err *e)
 {
-	static const char *const candidates[] = { "/mnt", "/media", "/srv", "/boot", "/tmp" };
+	static const char *const candidates[] = {"/mnt", "/media", "/srv", "/boot", "/tmp"};
 
 	for (size_t i = 0; i < sizeof(candidates) / sizeof(*candidates); i++) {
 		struct stat st;
@@ -94,7 +94,7 @@ static const char *attach_point(const struct rootfs_spec *s, struct err *e)
 	return NULL;
 }
 
-/* Bind src on dst (both exist). The read-only flag needs a second call and must keep what the source's mount already forbids. */
+/* Bind src on dst (both exist). The read-only flag needs a second call, which must keep what the source's mount forbids. */
 static int bind_mount(const char *src, const char *dst, bool rw, struct err *e)
 {
 	struct statvfs v;
@@ -146,8 +146,8 @@ static int bind_text(const char *root, const char *text, struct err *e)
 
 static int run_cp(const char *src, const char *dst, struct err *e)
 {
-	const char *const argv[] = { "cp", "-a", "--", src, dst, NULL };
-	struct buf out = { 0 };
+	const char *const argv[] = {"cp", "-a", "--", src, dst, NULL};
+	struct buf out = {0};
 	struct proc_result r;
 	int rc = proc_run(argv, NULL, COPY_TIMEOUT_MS, &out, &r, e);
 
@@ -171,8 +171,8 @@ static int copy_text(const char *root, const char *text, struct err *e)
 	return run_cp(p.src, dst, e);
 }
 
-/* Copy the content of <image>/<part>, if there is one, into the folder dst of the tree. Parts go in before read-only mounts are made above
- * them, because a copy sets the modes and times of folders too. */
+/* Copy the content of <image>/<part>, if there is one, into the folder dst of the tree. Parts go in before read-only mounts are
+ * made above them, because a copy sets the modes and times of folders too. */
 static int copy_part(const char *root, const char *dst, const struct strs *images, const char *part, struct err *e)
 {
 	char from[PATH_MAX], to[PATH_MAX];
@@ -190,8 +190,8 @@ static int copy_part(const char *root, const char *dst, const struct strs *image
 
 static int bind_list(const char *root, const char *path, struct err *e)
 {
-	struct buf text = { 0 };
-	struct strs lines = { 0 };
+	struct buf text = {0};
+	struct strs lines = {0};
 	int rc = file_read(path, LIST_MAX, &text, e);
 
 	if (rc == 0 && strs_split(&lines, buf_text(&text), '\n') < 0)
@@ -240,7 +240,7 @@ static int add_usr_link(const char *root, const char *name, struct err *e)
 
 static int add_usr(const char *root, struct err *e)
 {
-	static const char *const links[] = { "bin", "sbin", "lib", "lib32", "lib64", "libx32" };
+	static const char *const links[] = {"bin", "sbin", "lib", "lib32", "lib64", "libx32"};
 	char dst[PATH_MAX];
 
 	if (below(root, "usr", dst, e) < 0 || file_mkdirs(dst, 0755, e) < 0 || bind_mount("/usr", dst, false, e) < 0)
@@ -262,9 +262,9 @@ static int add_folders(const char *root, struct err *e)
 		const char *path;
 		mode_t mode;
 	} dirs[] = {
-		{ "proc", 0555 }, { "sys", 0555 },     { "dev", 0755 },     { "etc", 0755 },       { "run", 0755 },     { "run/lock", 0755 },
-		{ "tmp", 01777 }, { "home", 0755 },    { "root", 0700 },    { "mnt", 0755 },       { "srv", 0755 },     { "opt", 0755 },
-		{ "var", 0755 },  { "var/log", 0755 }, { "var/lib", 0755 }, { "var/spool", 0755 }, { "var/tmp", 01777 }, { "var/cache", 0755 },
+	    {"proc", 0555}, {"sys", 0555},     {"dev", 0755},	  {"etc", 0755},       {"run", 0755},	   {"run/lock", 0755},
+	    {"tmp", 01777}, {"home", 0755},    {"root", 0700},	  {"mnt", 0755},       {"srv", 0755},	   {"opt", 0755},
+	    {"var", 0755},  {"var/log", 0755}, {"var/lib", 0755}, {"var/spool", 0755}, {"var/tmp", 01777}, {"var/cache", 0755},
 	};
 	char dst[PATH_MAX];
 
@@ -305,7 +305,7 @@ static int add_dev_link(const char *root, const char *target, const char *name, 
 
 static int add_dev(const char *root, struct err *e)
 {
-	static const char *const nodes[] = { "null", "zero", "full", "random", "urandom", "tty" };
+	static const char *const nodes[] = {"null", "zero", "full", "random", "urandom", "tty"};
 	char dst[PATH_MAX];
 
 	for (size_t i = 0; i < sizeof(nodes) / sizeof(*nodes); i++)
@@ -326,11 +326,12 @@ static int add_dev(const char *root, struct err *e)
 	return 0;
 }
 
-/* The whole of /sys, cgroup mounts included (slurmd looks for them), read-only where the kernel can do that for a whole tree. */
+/* The whole of /sys, cgroup mounts included (slurmd looks for them), read-only where the kernel can do that for a whole tree.
+ */
 static int add_sys(const char *root, struct err *e)
 {
 	char dst[PATH_MAX];
-	struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY };
+	struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
 
 	if (below(root, "sys", dst, e) < 0)
 		return -1;
@@ -389,8 +390,8 @@ int rootfs_enter(const struct rootfs_spec *s, struct err *e)
 	if (mount("tmpfs", root, "tmpfs", 0, opts) < 0)
 		return err_errno(e, errno, "cannot mount a tmpfs of size %s", s->size);
 	umask(022);
-	if (add_folders(root, e) || copy_part(root, "", &s->images, "root/.", e) || add_usr(root, e) || add_dev(root, e) || add_sys(root, e) || add_proc(root, e) ||
-	    add_wishes(root, s, e))
+	if (add_folders(root, e) || copy_part(root, "", &s->images, "root/.", e) || add_usr(root, e) || add_dev(root, e) ||
+	    add_sys(root, e) || add_proc(root, e) || add_wishes(root, s, e))
 		return -1;
 	return pivot(root, e);
 }

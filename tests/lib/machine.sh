@@ -153,15 +153,21 @@ make_image() {
 	"$TOP/ec2local/ec2local-image" --out "$RUN/image" --munge-key "$RUN/munge.key" --product /opt/slurm-ec2 "${users[@]}"
 }
 
-on_head() { nsenter --target "$HEAD_PID" --all --wdns=/root env -i "PATH=/usr/local/sbin:/usr/local/bin:/opt/slurm-ec2/bin:/opt/slurm-ec2/sbin:/usr/sbin:/usr/bin:/sbin:/bin" HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" "$@"; }
-as_alice() { on_head env HOME=/home/alice USER=alice setpriv --reuid 1200 --regid 1200 --clear-groups env --chdir=/home/alice "$@"; }
+on_head() {
+	nsenter --target "$HEAD_PID" --all --wdns=/root env -i HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" \
+		PATH=/usr/local/sbin:/usr/local/bin:/opt/slurm-ec2/bin:/opt/slurm-ec2/sbin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
+}
+as_alice() {
+	on_head env HOME=/home/alice USER=alice setpriv --reuid 1200 --regid 1200 --clear-groups env --chdir=/home/alice "$@"
+}
 
 # With KEEP_MACHINE it may outlive this shell; without, it dies with it.
 start_machine() {
 	local how=(env) life=(--die-with-parent)
 	[ -z "${KEEP_MACHINE-}" ] || how=(setsid) life=()
 	"${how[@]}" "$STAGE$LIBEXEC/ec2local-machine" --head --stay "${life[@]}" --hostname "$HEAD_NAME" --root-size 1g \
-		--image "$RUN/head" --bind "$RUN/image:/srv/image" --pid-file "$RUN/head.pid" -- /bin/true </dev/null >"$RUN/machine.log" 2>&1 &
+		--image "$RUN/head" --bind "$RUN/image:/srv/image" --pid-file "$RUN/head.pid" -- /bin/true \
+		</dev/null >"$RUN/machine.log" 2>&1 &
 	MACHINE_PID=$!
 	wait_for 20 "the head machine runs" test -s "$RUN/head.pid" || {
 		cat "$RUN/machine.log" >&2

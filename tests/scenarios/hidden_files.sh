@@ -9,5 +9,6 @@ as_alice srun sh -c 'ls -A /etc/slurm-ec2 /var/lib/slurm-ec2 /etc/slurm /srv 2>&
 grep -q 'munge.key: Permission denied' "$RUN/seen" || fail "the munge key: $(<"$RUN/seen")"
 
 step "not even root of the node sees them"
-inside queue1-dy-t2micro-1 sh -c 'ls -A /etc/slurm-ec2 /var/lib/slurm-ec2 2>/dev/null; grep -rlF wJalrXUtnFEMI /etc /run /var /opt 2>/dev/null; true' >"$RUN/root"
+inside queue1-dy-t2micro-1 sh -c 'ls -A /etc/slurm-ec2 /var/lib/slurm-ec2 2>/dev/null
+	grep -rlF wJalrXUtnFEMI /etc /run /var /opt 2>/dev/null; true' >"$RUN/root"
 expect "" "$(<"$RUN/root")" "what root of the node sees"

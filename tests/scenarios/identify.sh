@@ -54,7 +54,8 @@ step "an answer that comes late"
 	wait_for 10 "identify has asked once" grep -q 'again in' "$RUN/late.log"
 	on_head scontrol update nodename=q-dy-a-3 state=power_up
 ) &
-name=$(on_head computemgtd --identify --conf /root/client.conf --timeout 30 --address 10.77.0.13 --launch l-new --nodes q-dy-a-3 --index 0 2>"$RUN/late.log")
+name=$(on_head computemgtd --identify --conf /root/client.conf --timeout 30 \
+	--address 10.77.0.13 --launch l-new --nodes q-dy-a-3 --index 0 2>"$RUN/late.log")
 expect q-dy-a-3 "$name" "late answer"
 wait "$!"
 
@@ -64,7 +65,8 @@ on_head systemctl stop slurmctld
 	wait_for 20 "identify has found nobody" grep -q 'again in' "$RUN/away.log"
 	on_head systemctl start slurmctld
 ) &
-name=$(on_head computemgtd --identify --conf /root/client.conf --timeout 60 --address 10.77.0.11 --launch l-new --nodes q-dy-a-1 --index 0 2>"$RUN/away.log")
+name=$(on_head computemgtd --identify --conf /root/client.conf --timeout 60 \
+	--address 10.77.0.11 --launch l-new --nodes q-dy-a-1 --index 0 2>"$RUN/away.log")
 expect q-dy-a-1 "$name" "after slurmctld came back"
 wait "$!"
 

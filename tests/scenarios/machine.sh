@@ -8,7 +8,8 @@ head_up
 step "only the image is seen"
 on_head sh -c '! ls /work /home/*/.ssh /etc/slurm/slurmdbd.conf 2>/dev/null'
 expect head "$(on_head hostname)" "host name"
-on_head sh -c '! touch /usr/x 2>/dev/null && ! touch /opt/slurm-ec2/x 2>/dev/null && ! touch /sys/x 2>/dev/null' || fail "something is writable"
+on_head sh -c '! touch /usr/x 2>/dev/null && ! touch /opt/slurm-ec2/x 2>/dev/null && ! touch /sys/x 2>/dev/null' ||
+	fail "something is writable"
 expect "169.254.169.254/32" "$(on_head ip -4 -o addr show br0 | grep -o '169[^ ]*')" "metadata address"
 
 step "an instance: address, clock, wire"

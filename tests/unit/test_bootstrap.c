@@ -25,8 +25,12 @@ static char uuid[] = "0f0e0d0c-1111-4222-8333-444455556666", name[] = "demo", he
 
 static struct generation good(void)
 {
-	return (struct generation){ .uuid = uuid, .cluster_name = name, .head_address = head, .slurmctld_port = 6817,
-				    .munge_socket = sock, .resume_timeout_s = 600 };
+	return (struct generation){.uuid = uuid,
+				   .cluster_name = name,
+				   .head_address = head,
+				   .slurmctld_port = 6817,
+				   .munge_socket = sock,
+				   .resume_timeout_s = 600};
 }
 
 static void test_render(void **state)
@@ -59,7 +63,18 @@ static void test_render(void **state)
 static void test_render_refuses(void **state)
 {
 	(void)state;
-	static char bad[][8] = { "a'b", "a b", "a\nb", "a$b", "a`b", "a\\b", "a\"b", "a;b", "a\x7f" "b", "\xc3\xa9", "[1-2]" };
+	static char bad[][8] = {"a'b",
+				"a b",
+				"a\nb",
+				"a$b",
+				"a`b",
+				"a\\b",
+				"a\"b",
+				"a;b",
+				"a\x7f"
+				"b",
+				"\xc3\xa9",
+				"[1-2]"};
 	struct err e;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
@@ -86,8 +101,8 @@ static void test_render_refuses(void **state)
 static void test_launch(void **state)
 {
 	(void)state;
-	static const char *const nodes[] = { "q1-dy-a-3", "q1-dy-a-4", "q1-dy-a-1" };
-	static const char *const strange[] = { "q1-dy-a-3'; reboot '" };
+	static const char *const nodes[] = {"q1-dy-a-3", "q1-dy-a-4", "q1-dy-a-1"};
+	static const char *const strange[] = {"q1-dy-a-3'; reboot '"};
 	struct generation g = good();
 	struct err e;
 	char *base = bootstrap_render(&g, &e);
@@ -118,7 +133,7 @@ static void test_launch_too_large(void **state)
 	(void)state;
 	enum { COUNT = 3000 };
 	struct generation g = good();
-	struct strs nodes = { 0 };
+	struct strs nodes = {0};
 	struct err e;
 	char *base = bootstrap_render(&g, &e);
 
@@ -138,7 +153,7 @@ static int check_with(const char *const *argv, const char *script)
 {
 	char path[] = "/tmp/test_bootstrap.XXXXXX";
 	const char *full[8];
-	struct buf out = { 0 };
+	struct buf out = {0};
 	struct proc_result r;
 	struct err e;
 	size_t n = 0;
@@ -162,8 +177,8 @@ static int check_with(const char *const *argv, const char *script)
 static void test_shell_accepts(void **state)
 {
 	(void)state;
-	static const char *const sh[] = { "sh", "-n", NULL }, *const lint[] = { "shellcheck", NULL };
-	static const char *const nodes[] = { "q1-dy-a-1" };
+	static const char *const sh[] = {"sh", "-n", NULL}, *const lint[] = {"shellcheck", NULL};
+	static const char *const nodes[] = {"q1-dy-a-1"};
 	struct generation g = good();
 	struct err e;
 	char *base = bootstrap_render(&g, &e);
@@ -181,11 +196,8 @@ static void test_shell_accepts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_render),
-		cmocka_unit_test(test_render_refuses),
-		cmocka_unit_test(test_launch),
-		cmocka_unit_test(test_launch_too_large),
-		cmocka_unit_test(test_shell_accepts),
+	    cmocka_unit_test(test_render),	     cmocka_unit_test(test_render_refuses), cmocka_unit_test(test_launch),
+	    cmocka_unit_test(test_launch_too_large), cmocka_unit_test(test_shell_accepts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

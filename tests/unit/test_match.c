@@ -16,7 +16,7 @@
 #define UP (NS_CLOUD | NS_POWERING_UP | NS_NO_RESPOND)
 
 static char own[] = "10.77.0.5", other[] = "10.77.0.50", placeholder[] = NODE_ADDR_PLACEHOLDER, name[] = "q1-dy-a-1";
-static const struct self self = { .address = "10.77.0.5", .launch = "l-1" };
+static const struct self self = {.address = "10.77.0.5", .launch = "l-1"};
 
 static const struct {
 	const char *what;
@@ -25,25 +25,25 @@ static const struct {
 	const char *launch; /* NULL = no extra */
 	bool ours;
 } rows[] = {
-	{ "the node we were launched for", NS_IDLE | UP, own, "l-1", true },
-	{ "with a job waiting for it", NS_ALLOCATED | UP, own, "l-1", true },
-	{ "shared by jobs", NS_MIXED | UP, own, "l-1", true },
-	{ "set DOWN while coming up", NS_DOWN | UP, own, "l-1", true },
-	{ "drained while coming up", NS_IDLE | NS_DRAIN | UP, own, "l-1", true },
-	{ "unknown state bits", NS_IDLE | UP | (1u << 30), own, "l-1", true },
-	{ "another launch: a left-over address", NS_IDLE | UP, own, "l-0", false },
-	{ "launch that begins like ours", NS_IDLE | UP, own, "l-11", false },
-	{ "no launch yet", NS_IDLE | UP, own, NULL, false },
-	{ "another address", NS_IDLE | UP, other, "l-1", false },
-	{ "placeholder", NS_IDLE | UP, placeholder, "l-1", false },
-	{ "no address", NS_IDLE | UP, NULL, "l-1", false },
-	{ "address is the node's name", NS_IDLE | UP, name, "l-1", false },
-	{ "powered down", NS_IDLE | NS_CLOUD | NS_POWERED_DOWN, own, "l-1", false },
-	{ "powering up, powered down", NS_IDLE | UP | NS_POWERED_DOWN, own, "l-1", false },
-	{ "powering down", NS_IDLE | NS_CLOUD | NS_POWERING_DOWN, own, "l-1", false },
-	{ "told to power down", NS_IDLE | UP | NS_POWER_DOWN, own, "l-1", false },
-	{ "up already", NS_IDLE | NS_CLOUD, own, "l-1", false },
-	{ "ResumeTimeout passed", NS_DOWN | NS_CLOUD | NS_POWERED_DOWN, own, "l-1", false },
+    {"the node we were launched for", NS_IDLE | UP, own, "l-1", true},
+    {"with a job waiting for it", NS_ALLOCATED | UP, own, "l-1", true},
+    {"shared by jobs", NS_MIXED | UP, own, "l-1", true},
+    {"set DOWN while coming up", NS_DOWN | UP, own, "l-1", true},
+    {"drained while coming up", NS_IDLE | NS_DRAIN | UP, own, "l-1", true},
+    {"unknown state bits", NS_IDLE | UP | (1u << 30), own, "l-1", true},
+    {"another launch: a left-over address", NS_IDLE | UP, own, "l-0", false},
+    {"launch that begins like ours", NS_IDLE | UP, own, "l-11", false},
+    {"no launch yet", NS_IDLE | UP, own, NULL, false},
+    {"another address", NS_IDLE | UP, other, "l-1", false},
+    {"placeholder", NS_IDLE | UP, placeholder, "l-1", false},
+    {"no address", NS_IDLE | UP, NULL, "l-1", false},
+    {"address is the node's name", NS_IDLE | UP, name, "l-1", false},
+    {"powered down", NS_IDLE | NS_CLOUD | NS_POWERED_DOWN, own, "l-1", false},
+    {"powering up, powered down", NS_IDLE | UP | NS_POWERED_DOWN, own, "l-1", false},
+    {"powering down", NS_IDLE | NS_CLOUD | NS_POWERING_DOWN, own, "l-1", false},
+    {"told to power down", NS_IDLE | UP | NS_POWER_DOWN, own, "l-1", false},
+    {"up already", NS_IDLE | NS_CLOUD, own, "l-1", false},
+    {"ResumeTimeout passed", NS_DOWN | NS_CLOUD | NS_POWERED_DOWN, own, "l-1", false},
 };
 
 static void test_rows(void **state)
@@ -51,7 +51,7 @@ static void test_rows(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		char *extra = rows[i].launch ? extra_format(rows[i].launch) : NULL;
-		struct node n = { .name = name, .state = rows[i].state, .addr = rows[i].addr, .extra = extra };
+		struct node n = {.name = name, .state = rows[i].state, .addr = rows[i].addr, .extra = extra};
 		if (match_node(&n, &self) != rows[i].ours)
 			fail_msg("%s", rows[i].what);
 		free(extra);
@@ -61,10 +61,10 @@ static void test_rows(void **state)
 static void test_foreign_extra(void **state)
 {
 	(void)state;
-	static char text[][40] = { "", "l-1", "{", "{\"other\":\"l-1\"}", "{\"slurm-ec2\":1}" };
+	static char text[][40] = {"", "l-1", "{", "{\"other\":\"l-1\"}", "{\"slurm-ec2\":1}"};
 
 	for (size_t i = 0; i < sizeof(text) / sizeof(*text); i++) {
-		struct node n = { .name = name, .state = NS_IDLE | UP, .addr = own, .extra = text[i] };
+		struct node n = {.name = name, .state = NS_IDLE | UP, .addr = own, .extra = text[i]};
 		assert_false(match_node(&n, &self));
 	}
 }
@@ -74,11 +74,11 @@ static void test_count(void **state)
 	(void)state;
 	char *extra = extra_format("l-1");
 	struct node v[] = {
-		{ .name = name, .state = NS_IDLE | UP, .addr = other, .extra = extra },
-		{ .name = name, .state = NS_IDLE | UP, .addr = own, .extra = extra },
-		{ .name = name, .state = NS_IDLE | UP, .addr = own, .extra = extra },
+	    {.name = name, .state = NS_IDLE | UP, .addr = other, .extra = extra},
+	    {.name = name, .state = NS_IDLE | UP, .addr = own, .extra = extra},
+	    {.name = name, .state = NS_IDLE | UP, .addr = own, .extra = extra},
 	};
-	struct nodes l = { .v = v, .n = 1 };
+	struct nodes l = {.v = v, .n = 1};
 	const struct node *found = NULL;
 
 	assert_int_equal(match_nodes(&l, &self, &found), 0);
@@ -94,9 +94,9 @@ static void test_count(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_foreign_extra),
-		cmocka_unit_test(test_count),
+	    cmocka_unit_test(test_rows),
+	    cmocka_unit_test(test_foreign_extra),
+	    cmocka_unit_test(test_count),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
