@@ -23,16 +23,24 @@ static bool all_read(const struct view *v)
 	return v->in->nodes && v->in->instances && v->in->bindings && v->in->launches;
 }
 
+/* A job, or its epilog, runs on the node's machine. */
+static bool has_job(const struct node *n)
+{
+	unsigned with_job = 1u << NS_ALLOCATED | 1u << NS_MIXED;
+	uint32_t off = NS_POWERING_UP | NS_POWERED_DOWN | NS_POWERING_DOWN;
+
+	return node_state_is(n->state, with_job, 0, off) || node_state_is(n->state, 0, NS_COMPLETING, off);
+}
+
 /* Does the node say by its extra, or by a job it runs, that the machine at its address is its own? */
 static bool is_its_machine(const struct node *n, const struct instance *i)
 {
-	unsigned with_job = 1u << NS_ALLOCATED | 1u << NS_MIXED;
 	char *launch;
 	bool same;
 
 	if (!i->launch || !node_state_is(n->state, 0, 0, NS_POWERED_DOWN | NS_POWERING_DOWN))
 		return false;
-	if (node_state_is(n->state, with_job, 0, NS_POWERING_UP) || node_state_is(n->state, 0, NS_COMPLETING, NS_POWERING_UP))
+	if (has_job(n))
 		return true;
 	launch = extra_launch(n->extra);
 	same = str_eq(launch, i->launch);
@@ -65,6 +73,16 @@ void reconcile_adopt(struct view *v)
 			adopt(v, &v->in->instances->v[i]);
 }
 
+/* The brake: a job runs at the machine's address. Whatever our rows say, it is not ended under that job. */
+static bool job_runs_there(const struct view *v, const struct instance *i)
+{
+	size_t at = map_get(&v->node_at, i->private_ip);
+	const struct node *n = at == NONE ? NULL : &v->in->nodes->v[at];
+	struct node_name name;
+
+	return n && !node_name_resolve_any(v->in->gen, n->name, &name) && has_job(n);
+}
+
 static bool resource_known(const struct view *v, const struct instance *i)
 {
 	if (!i->queue || !i->resource)
@@ -80,6 +98,8 @@ static void judge_loose(struct view *v, const struct instance *i)
 		return;
 	/* its address is not told yet and a running node of its launch has no machine: it may be that node's */
 	if (!i->private_ip && i->launch && nodeset_has(v->waiting, i->launch))
+		return;
+	if (job_runs_there(v, i))
 		return;
 	if (resource_known(v, i))
 		view_terminate(v, "orphan", NULL, i->id, i->launch, "no node has this machine");

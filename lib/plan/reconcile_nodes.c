@@ -21,7 +21,7 @@ enum fact {
 	FACT_NONE = 1,     /* no row, or a free one */
 	FACT_CLAIMED = 2,  /* a launch is under way */
 	FACT_ALIVE = 4,
-	FACT_GONE = 8,     /* EC2 says so, or does not list it and the row is past the grace */
+	FACT_GONE = 8,     /* EC2 says so, or does not list it, the row is past the grace and slurmctld does not hear from it */
 	FACT_UNSURE = 16,  /* has a row, but EC2 was not read or may not list it yet */
 };
 #define FACT_BOUND (FACT_ALIVE | FACT_GONE | FACT_UNSURE)
@@ -95,7 +95,14 @@ static const struct rule rules[] = {
 
 #define N_RULES (sizeof(rules) / sizeof(rules[0]))
 
-static enum fact fact_of(const struct view *v, const struct binding *b)
+/* The brake: a node that slurmctld hears from has a machine, whatever a list says. A list may be short (new account, removed
+ * tag, wrong endpoint), and a short list must not end a cluster's jobs. Only EC2's own word "terminated" is believed then. */
+static bool is_heard(const struct node *n)
+{
+	return node_state_is(n->state, UP, 0, NS_NO_RESPOND | NS_POWERING_UP | OFF);
+}
+
+static enum fact fact_of(const struct view *v, const struct binding *b, const struct node *n)
 {
 	const struct instance *i;
 
@@ -107,7 +114,7 @@ static enum fact fact_of(const struct view *v, const struct binding *b)
 		return FACT_UNSURE;
 	i = view_instance(v, b->instance);
 	if (!i)
-		return view_older(v, b->since_ms, v->in->orphan_grace_ms) ? FACT_GONE : FACT_UNSURE;
+		return view_older(v, b->since_ms, v->in->orphan_grace_ms) && !is_heard(n) ? FACT_GONE : FACT_UNSURE;
 	if (i->state == INSTANCE_UNKNOWN)
 		return FACT_UNSURE;
 	return instance_alive(i->state) ? FACT_ALIVE : FACT_GONE;
@@ -170,7 +177,7 @@ static bool rule_fits(const struct view *v, const struct rule *r, const struct n
 static const struct rule *find_rule(const struct view *v, const struct node *n, const char *seen, bool aged)
 {
 	const struct binding *b = view_row(v, n->name);
-	enum fact fact = fact_of(v, b);
+	enum fact fact = fact_of(v, b, n);
 	struct node_name name;
 
 	if ((b && view_too_new(v, b->since_ms)) || nodeset_has(v->judged, n->name) ||
@@ -199,7 +206,7 @@ static void act_down(struct view *v, const struct rule *r, const struct node *n,
 static void act_machine(struct view *v, const struct rule *r, const struct node *n)
 {
 	const struct binding *b = view_row(v, n->name);
-	enum fact fact = fact_of(v, b);
+	enum fact fact = fact_of(v, b, n);
 	const char *instance = fact & FACT_BOUND ? b->instance : NULL;
 
 	if (r->acts & DO_DOWN)

@@ -216,23 +216,28 @@ static const struct one ones[] = {
 	  .want = GONE },
 	{ .why = "shutting down", .state = IDLE, .addr = "10.0.0.1", .row = 'B', .machine = INSTANCE_SHUTTING_DOWN,
 	  .want = GONE },
-	{ .why = "not listed", .state = RUN, .row = 'B', .want = GONE },
+	{ .why = "not listed, silent", .state = RUN | NS_NO_RESPOND, .row = 'B', .want = GONE },
+	{ .why = "not listed, but slurmctld hears from it", .state = RUN, .row = 'B', .want = "" },
+	{ .why = "the same, idle", .state = IDLE, .row = 'B', .want = "" },
 	{ .why = "gone while powering up", .state = RUN | NS_POWERING_UP, .row = 'B', .want = GONE },
-	{ .why = "gone after POWER_DOWN was asked", .state = NS_MIXED | NS_POWER_DOWN, .row = 'B', .want = GONE },
-	{ .why = "a flag nobody knows", .state = RUN | 1u << 30, .row = 'B', .want = GONE },
-	{ .why = "not listed, but the row is young", .state = RUN, .row = 'B', .row_age_s = GRACE_S - 1, .want = "" },
-	{ .why = "not listed, row exactly as old as the grace", .state = RUN, .row = 'B', .row_age_s = GRACE_S, .want = GONE },
-	{ .why = "EC2 not read", .state = RUN, .row = 'B', .unread = NO_EC2, .want = "" },
-	{ .why = "slurmctld not read", .state = RUN, .row = 'B', .unread = NO_SLURM, .want = "" },
-	{ .why = "rows not read", .state = RUN, .row = 'B', .unread = NO_ROWS, .want = "" },
+	{ .why = "gone after POWER_DOWN was asked", .state = NS_MIXED | NS_POWER_DOWN | NS_NO_RESPOND, .row = 'B', .want = GONE },
+	{ .why = "POWER_DOWN was asked, not listed, a job runs", .state = NS_MIXED | NS_POWER_DOWN, .row = 'B', .want = "" },
+	{ .why = "a flag nobody knows", .state = RUN | 1u << 30 | NS_NO_RESPOND, .row = 'B', .want = GONE },
+	{ .why = "not listed, but the row is young", .state = RUN | NS_NO_RESPOND, .row = 'B', .row_age_s = GRACE_S - 1,
+	  .want = "" },
+	{ .why = "not listed, row exactly as old as the grace", .state = RUN | NS_NO_RESPOND, .row = 'B', .row_age_s = GRACE_S,
+	  .want = GONE },
+	{ .why = "EC2 not read", .state = RUN | NS_NO_RESPOND, .row = 'B', .unread = NO_EC2, .want = "" },
+	{ .why = "slurmctld not read", .state = RUN | NS_NO_RESPOND, .row = 'B', .unread = NO_SLURM, .want = "" },
+	{ .why = "rows not read", .state = RUN | NS_NO_RESPOND, .row = 'B', .unread = NO_ROWS, .want = "" },
 	{ .why = "row changed after the reads began", .state = RUN, .row = 'B', .row_age_s = -1,
 	  .machine = INSTANCE_TERMINATED, .want = "" },
 	{ .why = "a state EC2 has no word for", .state = RUN, .row = 'B', .machine = 99, .want = "" },
 	{ .why = "stopped is not gone", .state = RUN, .row = 'B', .machine = INSTANCE_STOPPED, .want = "" },
 	{ .why = "already down by itself", .state = NS_DOWN | NS_NO_RESPOND, .reason = "Not responding", .row = 'B',
 	  .want = "unbind:machine-gone power-down:machine-gone" },
-	{ .why = "drained by hand: jobs requeue, the drain stays", .state = NS_MIXED | NS_DRAIN, .reason = "fan", .row = 'B',
-	  .want = "down:machine-gone-held unbind:machine-gone-held" },
+	{ .why = "drained by hand: jobs requeue, the drain stays", .state = NS_MIXED | NS_DRAIN | NS_NO_RESPOND, .reason = "fan",
+	  .row = 'B', .want = "down:machine-gone-held unbind:machine-gone-held" },
 	{ .why = "down by hand", .state = NS_DOWN, .reason = "fan", .row = 'B', .want = "unbind:machine-gone-held" },
 
 	/* powering-down, powered-down */
@@ -398,8 +403,13 @@ static const struct one ones[] = {
 	{ .why = "node free, machine runs on", .state = IDLE | NS_POWERED_DOWN, .row = 'F', .machine = ALIVE,
 	  .want = "terminate:orphan" },
 	{ .why = "second machine of a bound node", .state = RUN, .row = 'B', .row_instance = "i-9", .row_age_s = 5,
-	  .addr = "10.0.0.1",
+	  .addr = "10.0.0.9", .machine = ALIVE, .want = "terminate:orphan" },
+	{ .why = "the row names another machine, but the job runs on this one", .state = RUN, .row = 'B', .row_instance = "i-9",
+	  .row_age_s = 5, .addr = "10.0.0.1", .machine = ALIVE, .want = "" },
+	{ .why = "the same, no job", .state = IDLE, .row = 'B', .row_instance = "i-9", .row_age_s = 5, .addr = "10.0.0.1",
 	  .machine = ALIVE, .want = "terminate:orphan" },
+	{ .why = "the same, resource removed, epilog runs", .state = IDLE | NS_COMPLETING, .row = 'B', .row_instance = "i-9",
+	  .row_age_s = 5, .addr = "10.0.0.1", .machine = ALIVE, .resource = "z", .want = "" },
 	{ .why = "resource removed", .node = "", .machine = ALIVE, .resource = "z", .want = "terminate:unknown-resource" },
 	{ .why = "resource removed, machine young", .node = "", .machine = ALIVE, .resource = "z", .machine_age_s = 5,
 	  .want = "" },
@@ -699,7 +709,7 @@ static void test_generation_kept(void **state)
 
 	(void)state;
 	world_create(&w);
-	add_node(&w, "q-dy-a-1", RUN, NULL, NULL);
+	add_node(&w, "q-dy-a-1", RUN | NS_NO_RESPOND, NULL, NULL);
 	add_row(&w, "q-dy-a-1", BINDING_BOUND, "L1", "i-1", 1000);
 	add_node(&w, "q-st-a-1", IDLE | NS_POWERED_DOWN, NULL, NULL);
 	assert_int_equal(reconcile_plan(input(&w), &p, NULL), 0);
