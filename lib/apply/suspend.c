@@ -17,6 +17,7 @@
 #include "lib/cluster/generation.h"
 #include "lib/node/binding.h"
 #include "lib/node/extra.h"
+#include "lib/node/map.h"
 #include "lib/node/name.h"
 #include "lib/node/node.h"
 #include "lib/node/nodeset.h"
@@ -33,7 +34,7 @@ struct run {
 	struct nodeset *asked;
 	struct nodeset *ours;  /* asked nodes that the cluster has, or that have a row */
 	struct bindings rows;  /* of asked nodes, not FREE */
-	struct nodeset *rowed; /* their names */
+	struct nodeset *rowed; /* their names, in that order */
 	struct strs ids;       /* machines to end */
 };
 
@@ -76,26 +77,33 @@ static int load_nodes(const struct strs *names, struct nodes *out, struct err *e
 	return 0;
 }
 
-static bool same_machine(const struct run *r, const struct instance *in, const struct node *n, const char *launch)
+/* Living machines of this cluster by address; addresses are unique among them. */
+static int map_addresses(const struct run *r, const struct instances *seen, struct map *out)
 {
-	return str_eq(in->cluster, r->w->gen->uuid) && str_eq(in->launch, launch) && str_eq(in->private_ip, n->addr) &&
-	       instance_alive(in->state);
+	for (size_t i = 0; i < seen->n; i++) {
+		const struct instance *in = &seen->v[i];
+
+		if (instance_alive(in->state) && str_eq(in->cluster, r->w->gen->uuid) && map_put(out, in->private_ip, i) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 static int match(struct run *r, const struct nodes *nodes, const struct nodeset *names, const struct instances *seen)
 {
-	int rc = 0;
+	struct map at = {0};
+	int rc = map_addresses(r, seen, &at);
 
-	for (size_t i = 0; i < nodes->n; i++) {
+	for (size_t i = 0; i < nodes->n && rc == 0; i++) {
 		const struct node *n = &nodes->v[i];
-		char *launch = nodeset_has(names, n->name) && node_has_addr(n) ? extra_launch(n->extra) : NULL;
+		size_t k = nodeset_has(names, n->name) && node_has_addr(n) ? map_get(&at, n->addr) : SIZE_MAX;
+		char *launch = k < SIZE_MAX ? extra_launch(n->extra) : NULL;
 
-		for (size_t k = 0; launch && k < seen->n && rc == 0; k++) {
-			if (same_machine(r, &seen->v[k], n, launch))
-				rc = strs_add(&r->ids, seen->v[k].id);
-		}
+		if (launch && str_eq(seen->v[k].launch, launch))
+			rc = strs_add(&r->ids, seen->v[k].id);
 		free(launch);
 	}
+	map_clear(&at);
 	return rc;
 }
 
@@ -156,18 +164,21 @@ static int find_rowless(struct run *r, struct err *e)
 
 /* ---- effects */
 
-/* Claims without a machine: from now on store_bind refuses the launch that works for them. */
+/* Rows of one state, if they are still what they were; one transaction. Claims without a machine: from now on store_bind refuses
+ * the launch that works for them. */
 static int free_rows(struct run *r, enum binding_state state, struct err *e)
 {
-	int rc = 0;
+	int rc = store_batch_begin(r->w->store, e);
 
-	for (size_t i = 0; i < r->rows.n; i++) {
+	if (rc < 0)
+		return -1;
+	for (size_t i = 0; i < r->rows.n && rc >= 0; i++) {
 		const struct binding *b = &r->rows.v[i];
 
-		if (b->state == state && store_free(r->w->store, b->node, b->generation, NULL, e) < 0)
-			rc = -1;
+		if (b->state == state)
+			rc = store_free(r->w->store, b->node, b->generation, NULL, e);
 	}
-	return rc;
+	return store_batch_end(r->w->store, rc, e) < 0 ? -1 : 0;
 }
 
 static int terminate(struct run *r, struct err *e)
@@ -185,16 +196,33 @@ static int terminate(struct run *r, struct err *e)
 	return err_prefix(e, "%zu machines are left to clustermgtd", r->ids.n);
 }
 
+/* Ending machines may take longer than SuspendTimeout: a node that has a new life by now keeps its address. */
+static bool has_new_life(const struct run *r, const char *name)
+{
+	size_t at = nodeset_index(r->rowed, name);
+	struct bindings now = {0};
+	bool new_life;
+
+	new_life = store_binding(r->w->store, name, &now, NULL) == 0 && now.n == 1 && now.v[0].state != BINDING_FREE &&
+		   (at == SIZE_MAX || now.v[0].generation != r->rows.v[at].generation);
+	bindings_clear(&now);
+	return new_life;
+}
+
 static int clear_in_slurm(struct run *r, struct err *e)
 {
-	size_t n = nodeset_count(r->ours);
-	const char **names = calloc(n ? n : 1, sizeof *names);
+	const char **names = calloc(nodeset_count(r->ours) + 1, sizeof *names);
+	size_t n = 0;
 	int rc;
 
 	if (!names)
 		return err_nomem(e);
-	for (size_t i = 0; i < n; i++)
-		names[i] = nodeset_get(r->ours, i);
+	for (size_t i = 0; i < nodeset_count(r->ours); i++) {
+		const char *name = nodeset_get(r->ours, i);
+
+		if (!has_new_life(r, name))
+			names[n++] = name;
+	}
 	rc = tell_no_machine(names, n, r->deadline + AFTER_LIMIT_MS, e);
 	free(names);
 	return rc;

@@ -41,6 +41,28 @@ static void ends_the_machine(void **state)
 	fake_close(&w);
 }
 
+static void new_life_of_node_1(void)
+{
+	fake.on_terminate = NULL;
+	assert_int_equal(store_free(w.store, "q-dy-a-1", -1, NULL, NULL), 1);
+	bind_node("q-dy-a-1", "i-3", "10.0.0.3");
+}
+
+/* EC2 took longer than SuspendTimeout, and slurmctld had the node resumed: its new address stays. */
+static void leaves_a_new_life_alone(void **state)
+{
+	(void)state;
+	fake_open(&w, true);
+	bind_node("q-dy-a-1", "i-1", "10.0.0.1");
+	bind_node("q-dy-a-2", "i-2", "10.0.0.2");
+	fake.on_terminate = new_life_of_node_1;
+	assert_int_equal(suspend("q-dy-a-1,q-dy-a-2"), 0);
+	EXPECT_TRACE("ec2 terminate i-1", "ec2 terminate i-2", "slurm q-dy-a-2=203.0.113.1 extra=");
+	assert_string_equal(fake_row(&w, "q-dy-a-1"), "BOUND i-3");
+	assert_string_equal(fake_row(&w, "q-dy-a-2"), "FREE");
+	fake_close(&w);
+}
+
 static void leaves_an_absent_ec2_to_the_daemon(void **state)
 {
 	(void)state;
@@ -130,6 +152,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(ends_the_machine),
+	    cmocka_unit_test(leaves_a_new_life_alone),
 	    cmocka_unit_test(leaves_an_absent_ec2_to_the_daemon),
 	    cmocka_unit_test(keeps_going_without_slurmctld),
 	    cmocka_unit_test(takes_the_claim_from_a_launch),
