@@ -20,3 +20,9 @@ tags=$(ec2 describe-instances --filters Name=instance-state-name,Values=running 
 for tag in slurm-ec2:launch parallelcluster:cluster-name parallelcluster:queue-name parallelcluster:compute-resource-name; do
 	grep -q "^${tag}[[:space:]]" <<<"$tags" || fail "no tag $tag among: $tags"
 done
+
+step "the boot script, run once more, harms nothing"
+again='T=$(curl -sf -X PUT -H "X-aws-ec2-metadata-token-ttl-seconds: 60" http://169.254.169.254/latest/api/token) &&
+	curl -sf -H "X-aws-ec2-metadata-token: $T" http://169.254.169.254/latest/user-data >/root/again && timeout 15 sh /root/again'
+inside queue1-dy-t2micro-1 sh -c "$again" >&2 || fail "it did not end well"
+expect 1 "$(instance_count)" "instances after the boot script ran again"
