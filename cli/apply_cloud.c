@@ -2,9 +2,9 @@
 /* apply_cloud.c - apply's steps that ask EC2: credentials, instance types, images, machines that are not ours. Reads only. */
 #include "cli/apply_job.h"
 #include "cli/image.h"
-#include "cli/session.h"
 #include "conf/facts.h"
 #include "conf/hardware.h"
+#include "lib/apply/apply.h"
 #include "lib/aws/aws.h"
 #include "lib/base/err.h"
 #include "lib/base/user.h"
@@ -18,24 +18,13 @@
 
 static int try_daemons(struct apply_job *j, struct err *e)
 {
-	const struct settings *s = j->set;
-	struct aws_config c = {
-		.region = j->gen->region,
-		.endpoint = s->endpoint,
-		.profile = s->profile,
-		.credentials_file = s->credentials_file,
-		.config_file = s->config_file,
-		.imds_endpoint = s->imds_endpoint,
-		.proxy = s->proxy,
-		.ca_bundle = s->ca_bundle,
-	};
 	struct ec2_call *call = ec2_describe_cluster(j->gen->uuid);
 	int rc = -1;
 
 	if (!call)
 		return err_nomem(e);
 	if (user_become(j->gen->slurm_user, e) == 0) {
-		j->daemon_aws = aws_create(&c, e);
+		j->daemon_aws = world_aws(j->set, j->gen->region, false, e);
 		if (j->daemon_aws)
 			rc = ec2_perform_one(j->daemon_aws, call, apply_deadline(), e);
 		user_restore();
@@ -48,7 +37,7 @@ int apply_step_account(struct apply_job *j, struct buf *note, struct err *e)
 {
 	struct err why = { 0 };
 
-	j->aws = session_aws_with(j->set, j->gen->region, e);
+	j->aws = world_aws(j->set, j->gen->region, true, e);
 	if (!j->aws)
 		return -1;
 	/* A person's environment does not reach ResumeProgram: what works here may not work there. */

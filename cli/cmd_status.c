@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/session.h"
+#include "lib/apply/apply.h"
 #include "lib/aws/aws.h"
 #include "lib/aws/ec2.h"
 #include "lib/base/clock.h"
@@ -116,7 +117,7 @@ static void count_machines(struct status *s, const struct instances *l)
 static void read_ec2(struct status *s, const struct settings *set)
 {
 	struct err e = { 0 };
-	struct aws *a = session_aws_with(set, s->gen->region, &e);
+	struct aws *a = world_aws(set, s->gen->region, true, &e);
 	struct ec2_call *c = a ? ec2_describe_cluster(s->gen->uuid) : NULL;
 
 	if (!a || !c || ec2_perform_one(a, c, clock_mono_ms() + EC2_LIMIT_MS, &e))

@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/session.h"
 #include "conf/slurm_conf.h"
+#include "lib/apply/apply.h"
 #include "lib/aws/aws.h"
 #include "lib/base/clock.h"
 #include "lib/base/err.h"
@@ -66,7 +67,7 @@ static int list_alive(struct removal *u, struct err *e)
 
 static int look_ec2(struct removal *u, struct err *e)
 {
-	u->aws = session_aws_with(u->set, u->gen->region, e);
+	u->aws = world_aws(u->set, u->gen->region, true, e);
 	if (!u->aws)
 		return -1;
 	if (ask(u, &u->machines, ec2_describe_cluster(u->gen->uuid), e) ||

@@ -2,7 +2,7 @@
 /* session.c - the common start of the commands that talk to EC2. Prints, since only commands use it; decides nothing. */
 #include "cli/session.h"
 
-#include "lib/aws/aws.h"
+#include "lib/apply/apply.h"
 #include "lib/base/err.h"
 #include "lib/base/problem.h"
 #include "lib/cluster/load.h"
@@ -26,27 +26,10 @@ struct settings *session_settings(struct err *e)
 	return s;
 }
 
-struct aws *session_aws_with(const struct settings *s, const char *region, struct err *e)
-{
-	struct aws_config c = {
-		.region = region,
-		.endpoint = s->endpoint,
-		.profile = s->profile,
-		.credentials_file = s->credentials_file,
-		.config_file = s->config_file,
-		.imds_endpoint = s->imds_endpoint,
-		.proxy = s->proxy,
-		.ca_bundle = s->ca_bundle,
-		.person = true,
-	};
-
-	return aws_create(&c, e);
-}
-
 struct aws *session_aws(const char *region, struct err *e)
 {
 	struct settings *s = session_settings(e);
-	struct aws *a = s ? session_aws_with(s, region, e) : NULL;
+	struct aws *a = s ? world_aws(s, region, true, e) : NULL;
 
 	settings_destroy(s);
 	return a;

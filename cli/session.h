@@ -15,7 +15,6 @@ struct settings;
 struct settings *session_settings(struct err *e);
 /* EC2 as settings.yaml and this person's environment say. region NULL = theirs. Caller aws_destroy()s. */
 struct aws *session_aws(const char *region, struct err *e);
-struct aws *session_aws_with(const struct settings *s, const char *region, struct err *e);
 /* SuspendTimeout of settings.yaml, or its default if that file cannot be read. */
 int64_t session_suspend_timeout(void);
 

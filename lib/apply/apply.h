@@ -40,6 +40,8 @@ struct world {
 	bool foreground;
 };
 
+/* EC2 as settings.yaml says. region NULL = found by itself; person = the caller's environment counts too. */
+struct aws *world_aws(const struct settings *s, const char *region, bool person, struct err *e);
 /* First acts of a program: sane process, SlurmUser's identity (from root for good), log open. ident names the log file. What
  * cannot be done is an error, but the log is open then (stderr if the file cannot be). */
 int world_begin(const char *ident, bool foreground, struct err *e);

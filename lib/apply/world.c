@@ -99,10 +99,10 @@ static int open_settings(struct world *w, struct err *e)
 	return rc;
 }
 
-static struct aws *open_aws(const struct settings *s, const struct generation *g, struct err *e)
+struct aws *world_aws(const struct settings *s, const char *region, bool person, struct err *e)
 {
 	struct aws_config c = {
-	    .region = g->region,
+	    .region = region,
 	    .endpoint = s->endpoint,
 	    .profile = s->profile,
 	    .credentials_file = s->credentials_file,
@@ -110,6 +110,7 @@ static struct aws *open_aws(const struct settings *s, const struct generation *g
 	    .imds_endpoint = s->imds_endpoint,
 	    .proxy = s->proxy,
 	    .ca_bundle = s->ca_bundle,
+	    .person = person,
 	};
 
 	return aws_create(&c, e);
@@ -168,7 +169,7 @@ static int open_common(struct world *w, struct err *e)
 	w->gen = generation_load(APPLIED_DIR, e);
 	if (!w->gen)
 		return -1;
-	w->aws = open_aws(w->settings, w->gen, e);
+	w->aws = world_aws(w->settings, w->gen->region, false, e);
 	if (!w->aws)
 		return -1;
 	return open_slurm(w->settings->slurm_conf, e);
@@ -255,7 +256,7 @@ static int refresh_generation(struct world *w, struct err *e)
 	g = generation_load(APPLIED_DIR, e);
 	if (!g)
 		return -1;
-	if (!str_eq(g->region, w->gen->region) && !(aws = open_aws(w->settings, g, e))) {
+	if (!str_eq(g->region, w->gen->region) && !(aws = world_aws(w->settings, g->region, false, e))) {
 		generation_destroy(g);
 		return -1;
 	}
