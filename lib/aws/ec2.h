@@ -37,7 +37,7 @@ struct ec2_call {
 /* Perform all, at most 8 at a time, retrying THROTTLE and TRANSIENT (same body) with jitter until deadline_mono_ms (clock_mono_ms
  * scale). Each outcome is in its call; returns 0 if all are AWS_OK, else -1. Paged reads follow NextToken until the end; a read that failed
  * midway is a failure, whatever its reply holds. A changing call that had a try of unknown outcome stays AWS_TRANSIENT when a later try
- * was only refused for now. on_done (may be NULL) is called as each call ends. */
+ * was only refused for a while. on_done (may be NULL) is called as each call ends. */
 int ec2_perform(struct aws *a, struct ec2_call *const *calls, size_t n, int64_t deadline_mono_ms,
 		void (*on_done)(struct ec2_call *, void *), void *arg);
 /* One call; err filled with "Action: Code: message (request id)". */
