@@ -11,6 +11,7 @@
 #include "conf/slurm_files.h"
 #include "lib/base/err.h"
 #include "lib/base/file.h"
+#include "lib/base/user.h"
 #include "lib/node/name.h"
 #include "lib/node/node.h"
 #include "lib/node/nodeset.h"
@@ -243,19 +244,31 @@ static int in_use_slurm(const struct apply_job *j, struct nodeset *out, struct e
 	return rc;
 }
 
-/* Without a state file nothing is known to be bound, which is no error. */
+/* As SlurmUser, whose folder it is. Without a state file nothing is known to be bound, which is no error. */
+static int read_bindings(const struct apply_job *j, struct bindings *l, struct err *e)
+{
+	struct store *s;
+	int rc;
+
+	if (user_become(j->gen->slurm_user, e))
+		return -1;
+	s = store_open_readonly(STORE_PATH, NULL);
+	rc = s ? store_bindings(s, l, e) : 0;
+	store_close(s);
+	user_restore();
+	return rc;
+}
+
 static int in_use_bindings(const struct apply_job *j, struct nodeset *out, struct err *e)
 {
 	struct bindings l = { 0 };
-	struct store *s = store_open_readonly(STORE_PATH, NULL);
-	int rc = s ? store_bindings(s, &l, e) : 0;
+	int rc = read_bindings(j, &l, e);
 
 	for (size_t i = 0; rc == 0 && i < l.n; i++) {
 		if (l.v[i].state != BINDING_FREE && goes(j, l.v[i].node) && nodeset_add(out, l.v[i].node) < 0)
 			rc = err_nomem(e);
 	}
 	bindings_clear(&l);
-	store_close(s);
 	return rc;
 }
 

@@ -2,7 +2,7 @@
 /* apply_here.c - apply's steps that look at this machine: the file, settings, Slurm, our folders, the generation applied
  * before.
  *
- * Makes our own folders (the daemons need them), changes nothing else.
+ * Makes our own folders (the daemons need them) unless it is a dry run, changes nothing else.
  */
 #include "build_config.h"
 
@@ -240,17 +240,21 @@ static int own_folder(const char *path, mode_t mode, uid_t uid, gid_t gid, struc
 	return rc;
 }
 
-static int take_lock(struct apply_job *j, struct err *e)
+int apply_lock(const char *slurm_user, struct err *e)
 {
-	if (user_become(j->gen->slurm_user, e))
+	int fd, num;
+
+	if (user_become(slurm_user, e))
 		return -1;
-	j->lock_fd = open(PKGSTATEDIR "/apply.lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+	fd = open(PKGSTATEDIR "/apply.lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+	num = errno;
 	user_restore();
-	if (j->lock_fd < 0)
-		return err_errno(e, errno, "%s", PKGSTATEDIR "/apply.lock");
-	if (flock(j->lock_fd, LOCK_EX | LOCK_NB))
-		return err_set(e, "another slurm-ec2 apply is running");
-	return 0;
+	if (fd < 0)
+		return err_errno(e, num, "%s", PKGSTATEDIR "/apply.lock");
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return fd;
+	close(fd);
+	return err_set(e, "another slurm-ec2 apply or uninstall is running");
 }
 
 int apply_step_folders(struct apply_job *j, struct buf *note, struct err *e)
@@ -260,11 +264,16 @@ int apply_step_folders(struct apply_job *j, struct buf *note, struct err *e)
 
 	if (user_lookup(j->gen->slurm_user, &uid, &gid, e))
 		return err_prefix(e, "SlurmUser");
+	if (j->dry_run) {
+		buf_str(note, file_exists(APPLIED_DIR) ? "there" : "not made in a dry run");
+		return 0;
+	}
 	if (own_folder(PKGSTATEDIR, 0755, uid, gid, e) || own_folder(APPLIED_DIR, 0755, uid, gid, e) ||
 	    own_folder(PKGLOGDIR, 0755, uid, gid, e))
 		return -1;
 	buf_str(note, PKGSTATEDIR ", " PKGLOGDIR);
-	return take_lock(j, e);
+	j->lock_fd = apply_lock(j->gen->slurm_user, e);
+	return j->lock_fd < 0 ? -1 : 0;
 }
 
 static int load_previous(struct apply_job *j, struct err *e)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* apply_install.c - the change itself: generation, Slurm files, slurmctld; undone as a whole if slurmctld does not come back
  * with our nodes.
- *
- * Signals wait meanwhile, so that Ctrl-C leaves either the old state or the new one.
  */
 #include "build_config.h"
 
@@ -21,7 +19,6 @@
 #include "lib/slurmctl/slurmctl.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -222,8 +219,11 @@ static int store_generation(struct apply_job *j, struct err *e)
 
 static int activate(struct apply_job *j, struct err *e)
 {
-	if (!j->changed && j->slurm_up)
-		return 0;
+	if (!j->changed && j->slurm_up) {
+		if (nodes_known(j->gen, e) == 0)
+			return 0;
+		j->restart = j->changed = true; /* the files are of an apply that was killed before its restart */
+	}
 	if (apply_install_files(j->install, j->n_install, false, e))
 		return -1;
 	if (open_slurm(j, e))
@@ -241,44 +241,29 @@ static void put_back(struct apply_job *j, struct err *e)
 	const char *end = "the old files are back and slurmctld runs with them";
 
 	if (user_become(j->gen->slurm_user, &more) == 0) {
-		if (j->stored && generation_revert(APPLIED_DIR, j->old ? j->old->number : 0, &more))
-			end = "the old generation could not be brought back";
+		j->stored = generation_revert(APPLIED_DIR, j->old ? j->old->number : 0, &more) != 0;
 		user_restore();
 	}
 	if (apply_install_files(j->install, j->n_install, true, &more))
 		end = "the old files could not all be brought back (copies end in .slurm-ec2-old)";
-	else if (apply_restart(j->set, &more) || apply_wait_slurm(ANSWER_LIMIT_MS, &more))
-		end = "the old files are back, but slurmctld does not run";
+	else if (apply_restart(j->set, &more) || (j->slurm_up && apply_wait_slurm(ANSWER_LIMIT_MS, &more)))
+		end = j->slurm_up ? "the old files are back, but slurmctld does not run" :
+				    "the old files are back and slurmctld is down, as it was";
+	else if (!j->slurm_up)
+		end = "the old files are back, and slurmctld was restarted with them";
+	if (j->stored)
+		end = "the old generation could not be brought back";
 	err_prefix(e, "%s%s%s%s; what went wrong before", end, more.text[0] ? " (" : "", more.text, more.text[0] ? ")" : "");
-}
-
-static void hold_signals(sigset_t *before)
-{
-	sigset_t hold;
-
-	sigemptyset(&hold);
-	sigaddset(&hold, SIGINT);
-	sigaddset(&hold, SIGTERM);
-	sigaddset(&hold, SIGHUP);
-	sigaddset(&hold, SIGQUIT);
-	sigprocmask(SIG_BLOCK, &hold, before);
 }
 
 int apply_step_install(struct apply_job *j, struct buf *note, struct err *e)
 {
-	sigset_t before;
-	int rc;
-
-	hold_signals(&before);
-	rc = store_generation(j, e);
-	if (rc == 0) {
-		rc = activate(j, e);
-		if (rc)
-			put_back(j, e);
+	if (store_generation(j, e))
+		return -1;
+	if (activate(j, e)) {
+		put_back(j, e);
+		return -1;
 	}
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	if (rc)
-		return rc;
 	apply_poke();
 	buf_str(note, !j->changed && j->slurm_up ? "slurmctld needed no change"
 		      : j->restart		 ? "slurmctld restarted and knows the nodes"

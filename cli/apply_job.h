@@ -71,7 +71,7 @@ struct apply_job {
 	size_t n_install;
 	bool restart; /* else reconfigure is enough */
 	bool changed; /* any file of Slurm's folder differs */
-	bool unmake;  /* nothing made in EC2 is used */
+	bool unmake;  /* in EC2 only what the generation before uses is kept */
 	bool stored;  /* the new generation is current */
 };
 
@@ -112,7 +112,7 @@ int apply_step_placement(struct apply_job *j, struct buf *note, struct err *e);
 int apply_step_templates(struct apply_job *j, struct buf *note, struct err *e);
 int apply_step_try_launch(struct apply_job *j, struct buf *note, struct err *e);
 int apply_step_tidy(struct apply_job *j, struct buf *note, struct err *e);
-/* After a first apply that failed: its UUID is not kept anywhere, so what was made under it must go. */
+/* After an apply that failed: what it made in EC2 and the generation before does not use must go. */
 void apply_unmake(struct apply_job *j);
 
 /* apply_scratch.c: a scratch slurmctld's word on the new files */
@@ -131,6 +131,8 @@ int apply_wait_slurm(int64_t limit_ms, struct err *e);
 
 /* apply_here.c */
 void apply_job_clear(struct apply_job *j);
+/* Only one apply or uninstall at a time: the lock's descriptor, opened as SlurmUser; -1 with e. */
+int apply_lock(const char *slurm_user, struct err *e);
 /* Deadline of one call to EC2. */
 int64_t apply_deadline(void);
 /* The generation's resource of queue q and resource r, in file order. */

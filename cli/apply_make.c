@@ -335,12 +335,18 @@ int apply_step_try_launch(struct apply_job *j, struct buf *note, struct err *e)
 
 /* --- what no resource uses any more */
 
+/* The generation whose things stay; NULL = none. */
+static const struct generation *in_force(const struct apply_job *j)
+{
+	return j->unmake ? j->old : j->gen;
+}
+
 static bool template_used(const struct apply_job *j, const char *id)
 {
-	if (j->unmake)
-		return false;
-	for (size_t i = 0; i < j->gen->n_resources; i++) {
-		if (str_eq(j->gen->resources[i].template_id, id))
+	const struct generation *g = in_force(j);
+
+	for (size_t i = 0; g && i < g->n_resources; i++) {
+		if (str_eq(g->resources[i].template_id, id))
 			return true;
 	}
 	return false;
@@ -348,10 +354,10 @@ static bool template_used(const struct apply_job *j, const char *id)
 
 static bool placement_used(const struct apply_job *j, const char *name)
 {
-	if (j->unmake)
-		return false;
-	for (size_t i = 0; i < j->gen->n_resources; i++) {
-		if (str_eq(j->gen->resources[i].placement_group, name))
+	const struct generation *g = in_force(j);
+
+	for (size_t i = 0; g && i < g->n_resources; i++) {
+		if (str_eq(g->resources[i].placement_group, name))
 			return true;
 	}
 	return false;

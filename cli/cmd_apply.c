@@ -12,8 +12,10 @@
 #include "lib/base/err.h"
 
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum phase { LOOK, MAKE };
@@ -88,6 +90,52 @@ static int gate(struct apply_job *j, bool failed)
 	return 1;
 }
 
+/* From the first change on signals wait, a closed output's as well: Ctrl-C leaves either the old state or the new one. */
+static void hold_signals(sigset_t *before)
+{
+	sigset_t hold;
+
+	sigemptyset(&hold);
+	sigaddset(&hold, SIGINT);
+	sigaddset(&hold, SIGTERM);
+	sigaddset(&hold, SIGHUP);
+	sigaddset(&hold, SIGQUIT);
+	sigaddset(&hold, SIGPIPE);
+	sigprocmask(SIG_BLOCK, &hold, before);
+}
+
+static bool asked_to_end(void)
+{
+	sigset_t now;
+
+	sigemptyset(&now);
+	sigpending(&now);
+	return sigismember(&now, SIGINT) || sigismember(&now, SIGTERM) || sigismember(&now, SIGHUP) || sigismember(&now, SIGQUIT);
+}
+
+/* The steps after the gate, from the i-th. A signal that waits is heeded between two of them, until the install. */
+static int make(struct apply_job *j, size_t i, struct err *e)
+{
+	sigset_t before;
+	int rc = 0;
+
+	hold_signals(&before);
+	for (; i < N_STEPS && rc == 0; i++) {
+		if (!j->stored && asked_to_end())
+			rc = err_set(e, "interrupted; all is as before");
+		else
+			rc = run_step(j, &steps[i], e);
+	}
+	/* Without its generation nobody knows the UUID of a first apply; what --adopt found is another's until then. */
+	if (rc && !j->stored && (j->old || !j->adopt))
+		apply_unmake(j);
+	show_problems(j);
+	if (rc)
+		fprintf(stderr, "slurm-ec2 apply: %s\n", e->text);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}
+
 /* EC2's refusals do not say where the list of permissions is. */
 static void hint(const struct err *e)
 {
@@ -114,16 +162,10 @@ static int apply(struct apply_job *j)
 	default:
 		break;
 	}
-	for (; i < N_STEPS && rc == 0; i++)
-		rc = run_step(j, &steps[i], &e);
-	if (rc && !j->old && !j->adopt)
-		apply_unmake(j);
-	show_problems(j);
-	if (rc)
-		fprintf(stderr, "slurm-ec2 apply: %s\n", e.text);
-	if (rc)
-		hint(&e);
-	return rc ? EXIT_PROBLEM : EXIT_OK;
+	if (make(j, i, &e) == 0)
+		return EXIT_OK;
+	hint(&e);
+	return EXIT_PROBLEM;
 }
 
 static int run(int argc, char **argv)
@@ -155,6 +197,7 @@ static int run(int argc, char **argv)
 		fputs("slurm-ec2 apply: it writes into Slurm's folder and restarts slurmctld, so root must run it\n", stderr);
 		return EXIT_PROBLEM;
 	}
+	umask(022); /* a root with a stricter one must not shut SlurmUser out */
 	j.file = argv[optind];
 	status = apply(&j);
 	apply_job_clear(&j);
@@ -171,6 +214,7 @@ const struct command cmd_apply = {
 		"with the new files, the old ones are put back.\n\n"
 		"  --dry-run     look and judge only; print what would be changed in Slurm's folder\n"
 		"  --adopt UUID  take over the machines of that cluster, after the state folder was lost\n\n"
-		"Root runs it. Exit status: 0 done, 1 refused or failed (then all is as before), 2 wrong usage.\n",
+		"Root runs it. Exit status: 0 done, 1 refused or failed, 2 wrong usage. A failed one leaves all as before, but for\n"
+		"versions of launch templates that nothing uses.\n",
 	.run = run,
 };

@@ -40,7 +40,8 @@ struct removal {
 	struct ec2_call *machines, *templates, *placements;
 	struct strs alive; /* instance ids */
 	struct apply_file file[N_FILES];
-	char *slurm_conf;
+	char *slurm_conf, *slurm_user;
+	int lock_fd;
 	bool site_nodes; /* slurm.conf has nodes of its own, so slurmctld can go on */
 	bool files_differ;
 };
@@ -109,6 +110,7 @@ static int look_file(struct apply_file *f, const char *slurm_conf, const char *n
 /* In the order of removal: slurm.conf loses its Include first. */
 static int look_slurm(struct removal *u, struct err *e)
 {
+	const struct site_key *user;
 	struct site site = { 0 };
 
 	u->slurm_conf = realpath(u->set->slurm_conf, NULL);
@@ -120,10 +122,27 @@ static int look_slurm(struct removal *u, struct err *e)
 	    look_file(&u->file[3], u->slurm_conf, SITE_GRES_INCLUDE, true, e) || site_load(&site, u->slurm_conf, e))
 		return -1;
 	u->site_nodes = site_has_nodes(&site);
+	user = site_find(&site, "SlurmUser");
+	u->slurm_user = str_dup(user ? user->value : "root");
 	site_clear(&site);
+	if (!u->slurm_user)
+		return err_nomem(e);
 	for (size_t i = 0; i < N_FILES; i++)
 		u->files_differ = u->files_differ || !str_eq(u->file[i].old_text, u->file[i].new_text);
 	return 0;
+}
+
+/* Only SlurmUser's rights count in the folder that is his. */
+static int look_applied(struct removal *u, struct err *e)
+{
+	if (user_become(u->slurm_user, e))
+		return -1;
+	u->gen = generation_load(APPLIED_DIR, e);
+	user_restore();
+	if (!u->gen)
+		return -1;
+	u->lock_fd = apply_lock(u->slurm_user, e);
+	return u->lock_fd < 0 ? -1 : 0;
 }
 
 static void show(const struct removal *u)
@@ -148,19 +167,38 @@ static void show(const struct removal *u)
 
 /* --- doing */
 
+static int restart(struct removal *u, struct err *e)
+{
+	int rc = slurmctl_open(u->slurm_conf, e);
+
+	if (rc)
+		return -1;
+	rc = apply_restart(u->set, e) || apply_wait_slurm(ANSWER_LIMIT_MS, e) ? -1 : 0;
+	slurmctl_close();
+	return rc;
+}
+
+/* A line of the site that still names our nodes keeps slurmctld from starting: then it gets its files back. */
+static int come_back(struct removal *u, struct err *e)
+{
+	struct err more = { 0 };
+
+	if (apply_install_files(u->file, N_FILES, true, &more))
+		return err_prefix(e, "%s; some files still lack our lines (copies end in .slurm-ec2-old); before that", more.text);
+	if (u->site_nodes && restart(u, &more))
+		return err_prefix(e, "our lines are back in Slurm's files, but slurmctld does not run (%s); before that", more.text);
+	return err_prefix(e, "nothing was removed, our lines are back in Slurm's files; slurmctld without them");
+}
+
 static int leave_slurm(struct removal *u, struct err *e)
 {
 	if (!u->files_differ)
 		return 0;
 	if (apply_install_files(u->file, N_FILES, false, e))
-		return -1;
-	if (!u->site_nodes) {
-		puts("slurmctld keeps running as it is: slurm.conf has no node of its own left, so it would not start again");
-		return 0;
-	}
-	if (slurmctl_open(u->slurm_conf, e) || apply_restart(u->set, e) || apply_wait_slurm(ANSWER_LIMIT_MS, e))
-		return err_prefix(e, "slurmctld after its files were changed (copies end in .slurm-ec2-old)");
-	slurmctl_close();
+		return come_back(u, e);
+	if (u->site_nodes)
+		return restart(u, e) ? come_back(u, e) : 0;
+	puts("slurmctld keeps running as it is: slurm.conf has no node of its own left, so it would not start again");
 	return 0;
 }
 
@@ -221,7 +259,7 @@ static int forget(struct removal *u, struct err *e)
 
 	if (u->purge)
 		return file_remove_tree(PKGSTATEDIR, e);
-	if (user_become(u->gen->slurm_user ? u->gen->slurm_user : SLURM_USER, e))
+	if (user_become(u->slurm_user, e))
 		return -1;
 	rc = generation_revert(APPLIED_DIR, 0, e);
 	user_restore();
@@ -241,8 +279,7 @@ static int may_go_on(const struct removal *u, struct err *e)
 static int uninstall(struct removal *u, struct err *e)
 {
 	u->set = session_settings(e);
-	u->gen = u->set ? generation_load(APPLIED_DIR, e) : NULL;
-	if (!u->gen || look_slurm(u, e) || look_ec2(u, e))
+	if (!u->set || look_slurm(u, e) || look_applied(u, e) || look_ec2(u, e))
 		return -1;
 	show(u);
 	fflush(stdout);
@@ -270,6 +307,9 @@ static void removal_clear(struct removal *u)
 	generation_destroy(u->gen);
 	settings_destroy(u->set);
 	free(u->slurm_conf);
+	free(u->slurm_user);
+	if (u->lock_fd >= 0)
+		close(u->lock_fd);
 }
 
 static int run(int argc, char **argv)
@@ -278,7 +318,7 @@ static int run(int argc, char **argv)
 						 { "terminate", no_argument, NULL, 't' },
 						 { "purge", no_argument, NULL, 'p' },
 						 { NULL, 0, NULL, 0 } };
-	struct removal u = { 0 };
+	struct removal u = { .lock_fd = -1 };
 	struct err e = { 0 };
 	int c, status = EXIT_OK;
 

@@ -6,16 +6,32 @@ EC2LOCAL_ARGS=--boot=none
 
 nodes() { on_head sinfo --noheader --Node --format='%N' | sort -u | wc -l; }
 number() { on_head readlink /var/lib/slurm-ec2/applied/current; }
+# All that apply could touch: names, owners, times.
+traces() { on_head find /etc /tmp /var/lib /var/log/slurm-ec2 /run/slurm -xdev -printf '%p %M %u %T@ %s\n'; }
 sums() { on_head sh -c 'cd /etc/slurm && ls && sha256sum *'; }
 
 head_up
 
-step "a dry run changes nothing"
-before=$(sums)
+step "a dry run changes nothing, folders that are not there yet included"
+on_head rm -rf /var/lib/slurm-ec2
+before=$(traces)
 quickstart >"$RUN/cluster.yaml"
 put "$RUN/cluster.yaml" /root/cluster.yaml
 on_head slurm-ec2 apply /root/cluster.yaml --dry-run
+expect "$before" "$(traces)" "files"
+expect 0 "$(ec2 describe-launch-templates --query 'length(LaunchTemplates)')" "launch templates"
+
+step "interrupted during the trial: nothing is left, no slurmctld either"
+before=$(sums)
+on_head slurm-ec2 apply /root/cluster.yaml >"$RUN/out" 2>&1 &
+apply=$!
+wait_for 30 "the trial runs" on_head sh -c 'ls /tmp/slurm-ec2-try-*/output.log'
+on_head pkill -INT -x slurm-ec2
+if wait "$apply"; then fail "it went on: $(<"$RUN/out")"; fi
+grep -q 'interrupted' "$RUN/out" || fail "not said: $(<"$RUN/out")"
 expect "$before" "$(sums)" "Slurm's folder"
+if on_head pgrep -x slurmctld; then fail "a slurmctld was left"; fi
+expect "" "$(on_head sh -c 'ls -d /tmp/slurm-ec2-try-* 2>/dev/null || true')" "folders in /tmp"
 expect 0 "$(ec2 describe-launch-templates --query 'length(LaunchTemplates)')" "launch templates"
 
 step "the first apply starts slurmctld with ten nodes that do not exist"
@@ -31,6 +47,16 @@ pid=$(on_head pgrep -x slurmctld)
 on_head slurm-ec2 apply /root/cluster.yaml
 expect "$pid" "$(on_head pgrep -x slurmctld)" "slurmctld's process"
 expect 1 "$(ec2 describe-launch-templates --query 'LaunchTemplates[0].LatestVersionNumber')" "template version"
+
+step "new files, but slurmctld was not restarted with them: an apply that was killed is finished by the next"
+on_head cp -p /etc/slurm/slurm-ec2.conf /root/new.conf
+on_head sed -i 's/\[1-10\]/[1-9]/' /etc/slurm/slurm-ec2.conf
+on_head systemctl restart slurmctld
+wait_for 20 "slurmctld answers" on_head scontrol ping
+on_head cp -p /root/new.conf /etc/slurm/slurm-ec2.conf
+on_head slurm-ec2 apply /root/cluster.yaml
+expect 10 "$(nodes)" "nodes"
+pid=$(on_head pgrep -x slurmctld)
 
 step "a partition's figure only: slurmctld reconfigures"
 quickstart 's/ScaledownIdletime: 1/ScaledownIdletime: 2/' | apply_cluster

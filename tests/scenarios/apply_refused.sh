@@ -16,7 +16,8 @@ PartitionName=main Nodes=phys1 Default=YES State=UP
 END
 }
 
-sums() { on_head sh -c 'cd /etc/slurm && ls && sha256sum *; cat /var/lib/slurm-ec2/applied/current/generation.json 2>/dev/null; true'; }
+# The copies for a person (*.slurm-ec2-old) are of the last change that was tried, so they count for nothing here.
+sums() { on_head sh -c 'cd /etc/slurm && sha256sum $(ls | grep -v slurm-ec2-old); cat /var/lib/slurm-ec2/applied/current/generation.json 2>/dev/null; true'; }
 settings() { write_settings | sed -e "${1-}" | on_head sh -c 'cat >/etc/slurm-ec2/settings.yaml'; }
 # refused WORD [SED...]: apply must fail, name WORD, and change nothing.
 refused() {
@@ -70,6 +71,12 @@ step "without ImageId the newest tagged image of the architecture is taken"
 settings '/ImageId/d'
 quickstart | apply_cluster >"$RUN/out" 2>&1 || fail "$(<"$RUN/out")"
 grep -q "images .*$IMAGE_ID" "$RUN/out" || fail "another image: $(<"$RUN/out")"
+
+step "a later apply that fails takes back what it made"
+settings '$a SlurmctldRestart: [/bin/false]'
+refused 'SlurmctldRestart' "s/.*MaxCount.*/&\n    - {Name: more, InstanceType: t2.micro, MaxCount: 2}/"
+expect demo/queue1/t2micro "$(ec2 describe-launch-templates --query 'LaunchTemplates[].LaunchTemplateName' --output text)" "launch templates"
+settings
 
 step "the site's own lines and nodes are as they were, with ours merged"
 on_head grep -q '^SlurmctldParameters=enable_configless,idle_on_node_suspend,.* # ours$' /etc/slurm/slurm.conf || fail "SlurmctldParameters"

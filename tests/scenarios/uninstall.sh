@@ -47,6 +47,14 @@ wait_for 60 "no instance is left" instance_count_is 0
 if on_head slurm-ec2 uninstall </dev/null >"$RUN/out" 2>&1; then fail "it did not ask: $(<"$RUN/out")"; fi
 expect "$during" "$(folder)" "Slurm's folder"
 
+step "slurmctld does not come back without our lines: they are put back, nothing is removed"
+on_head sh -c 'cp -p /etc/slurm-ec2/settings.yaml /root/settings && echo "SlurmctldRestart: [/bin/false]" >>/etc/slurm-ec2/settings.yaml'
+if on_head slurm-ec2 uninstall --yes >"$RUN/out" 2>&1; then fail "it went on: $(<"$RUN/out")"; fi
+grep -q 'SlurmctldRestart' "$RUN/out" || fail "not said why: $(<"$RUN/out")"
+expect "$(grep -v slurm-ec2-old <<<"$during")" "$(folder | grep -v slurm-ec2-old)" "Slurm's folder"
+expect 4 "$(left | wc -l)" "templates and groups: $(left)"
+on_head cp -p /root/settings /etc/slurm-ec2/settings.yaml
+
 step "with --yes: listed, then gone"
 on_head slurm-ec2 uninstall --yes >"$RUN/out"
 for word in 'take our lines out of /etc/slurm/slurm.conf' 'remove /etc/slurm/slurm-ec2.conf' 'launch template demo/queue1/c6i' 'placement group '; do
