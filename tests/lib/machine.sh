@@ -39,11 +39,18 @@ wait_for() {
 	done
 }
 
+# Build in $BUILD. A checkout without ./configure is copied to $BUILD/source first, so that nothing is made outside of $BUILD.
 build_product() {
-	[ -x "$TOP/configure" ] || (cd "$TOP" && ./bootstrap) || return
-	mkdir -p "$BUILD"
+	local source=$TOP
+	mkdir -p "$BUILD" || return
+	if [ ! -x "$TOP/configure" ]; then
+		source=$BUILD/source
+		mkdir -p "$source"
+		tar -C "$TOP" --exclude=./build --exclude=./.git -cf - . | tar -C "$source" -xf - || return
+		[ -x "$source/configure" ] || (cd "$source" && ./bootstrap) || return
+	fi
 	if [ ! -f "$BUILD/Makefile" ]; then
-		(cd "$BUILD" && "$TOP/configure" -q --prefix=/opt/slurm-ec2 --sysconfdir=/etc --localstatedir=/var "$@") || return
+		(cd "$BUILD" && "$source/configure" -q --prefix=/opt/slurm-ec2 --sysconfdir=/etc --localstatedir=/var "$@") || return
 	fi
 	make -C "$BUILD" -s -j"$(nproc)"
 }
