@@ -20,7 +20,8 @@ second() (
 	}
 	"$@"
 )
-wait_for 20 "the second head node is there" second on_head test -x /usr/local/sbin/ec2local-boot
+# Its process 1 begins in the first one's root, which has the same programs but also this folder.
+wait_for 20 "the second head node is there" second on_head sh -c 'test -x /usr/local/sbin/ec2local-boot && test ! -e /srv/head2'
 second on_head setpriv --reuid munge --regid munge --clear-groups munged --origin=10.77.0.2
 
 step "the second cluster, of the same name"
