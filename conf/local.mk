@@ -18,7 +18,8 @@ CLEANFILES += %D%/bootstrap_text.h
 
 # Units and log rotation. Paths are full, so configure cannot write them: it leaves ${prefix} in its variables.
 SE_SUBST = $(SED) -e 's|@sbindir[@]|$(sbindir)|g' -e 's|@pkgstatedir[@]|$(pkgstatedir)|g' -e 's|@pkglogdir[@]|$(pkglogdir)|g' \
-	-e 's|@pkglibexecdir[@]|$(pkglibexecdir)|g' -e 's|@SLURM_USER[@]|$(SLURM_USER)|g'
+	-e 's|@pkglibexecdir[@]|$(pkglibexecdir)|g' -e 's|@SLURM_USER[@]|$(SLURM_USER)|g' \
+	-e "s|@SLURM_GROUP[@]|`id -gn '$(SLURM_USER)' 2>/dev/null || echo '$(SLURM_USER)'`|g"
 systemdsystemunit_DATA = %D%/slurm-ec2-clustermgtd.service
 logrotatedir = $(sysconfdir)/logrotate.d
 logrotate_DATA = %D%/slurm-ec2
@@ -34,8 +35,10 @@ install-data-local:
 	$(MKDIR_P) "$(DESTDIR)$(pkgsysconfdir)" "$(DESTDIR)$(pkgstatedir)" "$(DESTDIR)$(pkglogdir)"
 	if test "$$(id -u)" = 0 && id "$(SLURM_USER)" >/dev/null 2>&1; then \
 		chown "$(SLURM_USER):" "$(DESTDIR)$(pkgstatedir)" "$(DESTDIR)$(pkglogdir)"; fi
-uninstall-local:
-	-rmdir "$(DESTDIR)$(pkgsysconfdir)" "$(DESTDIR)$(pkgstatedir)" "$(DESTDIR)$(pkglogdir)" 2>/dev/null
+# After the files: folders that are ours alone, as far as they are empty.
+uninstall-hook:
+	-rmdir "$(DESTDIR)$(pkgsysconfdir)" "$(DESTDIR)$(pkgstatedir)" "$(DESTDIR)$(pkglogdir)" "$(DESTDIR)$(examplesdir)" \
+		"$(DESTDIR)$(pkgdatadir)" "$(DESTDIR)$(pkglibexecdir)/image" "$(DESTDIR)$(pkglibexecdir)" 2>/dev/null
 
 examplesdir = $(pkgdatadir)/examples
 dist_examples_DATA = examples/quickstart.yaml examples/workshop.yaml examples/settings.yaml examples/hellojob.sh
