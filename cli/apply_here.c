@@ -181,6 +181,20 @@ static int find_conf(struct apply_job *j, struct err *e)
 	return 0;
 }
 
+/* Our programs become the user they were built for, and only root may become another. */
+static int same_user(const char *slurm_user, struct err *e)
+{
+	uid_t theirs, ours;
+	gid_t gid;
+
+	if (user_lookup(slurm_user, &theirs, &gid, e))
+		return err_prefix(e, "SlurmUser");
+	if (user_lookup(SLURM_USER, &ours, &gid, e) == 0 && ours == theirs)
+		return 0;
+	return err_set(e, "SlurmUser is %s, but slurm-ec2 was built for %s: build it with ./configure --with-slurm-user=%s", slurm_user,
+		       SLURM_USER, slurm_user);
+}
+
 static int fill_slurm(struct apply_job *j, char *version, struct err *e)
 {
 	struct generation *g = j->gen;
@@ -197,7 +211,7 @@ static int fill_slurm(struct apply_job *j, char *version, struct err *e)
 		return err_set(e, "%s has no ClusterName: give it one", j->slurm_conf);
 	if (j->version < 2205)
 		APPLY_PROBLEM(j, "slurmctld is %s: 22.05 or newer is needed", version);
-	return g->slurm_user ? 0 : err_nomem(e);
+	return g->slurm_user ? same_user(g->slurm_user, e) : err_nomem(e);
 }
 
 int apply_step_slurm(struct apply_job *j, struct buf *note, struct err *e)
@@ -263,7 +277,7 @@ int apply_step_folders(struct apply_job *j, struct buf *note, struct err *e)
 	gid_t gid;
 
 	if (user_lookup(j->gen->slurm_user, &uid, &gid, e))
-		return err_prefix(e, "SlurmUser");
+		return -1;
 	if (j->dry_run) {
 		buf_str(note, file_exists(APPLIED_DIR) ? "there" : "not made in a dry run");
 		return 0;

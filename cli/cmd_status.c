@@ -425,7 +425,8 @@ static int print_json(const struct status *s)
 {
 	struct json_object *o = json_object_new_object();
 	int rc = !o || jview_put_str(o, "cluster_name", s->gen->cluster_name) || jview_put_str(o, "uuid", s->gen->uuid) ||
-		 jview_put_i64(o, "generation", s->gen->number) || jview_put_i64(o, "now_ms", s->now_ms) ||
+		 jview_put_i64(o, "generation", s->gen->number) || jview_put_str(o, "slurm_version", s->gen->slurm_version) ||
+		 jview_put_str(o, "region", s->gen->region) || jview_put_i64(o, "now_ms", s->now_ms) ||
 		 jview_put_str(o, "slurm_away", s->slurm_away) || jview_put_str(o, "ec2_away", s->ec2_away) ||
 		 jview_put_str(o, "state_away", s->state_away) || put_lists(o, s);
 

@@ -6,8 +6,10 @@ EC2LOCAL_ARGS=--boot=none
 
 nodes() { on_head sinfo --noheader --Node --format='%N' | sort -u | wc -l; }
 number() { on_head readlink /var/lib/slurm-ec2/applied/current; }
-# All that apply could touch: names, owners, times.
-traces() { on_head find /etc /tmp /var/lib /var/log/slurm-ec2 /run/slurm -xdev -printf '%p %M %u %T@ %s\n'; }
+# All that apply could touch: names, modes, owners, and of files times. (Who reads a SQLite file makes and removes one beside it.)
+traces() {
+	on_head find /etc /tmp /var/lib /var/log/slurm-ec2 /run/slurm -xdev \( -type f -printf '%p %M %u %T@ %s\n' -o -printf '%p %M %u\n' \)
+}
 sums() { on_head sh -c 'cd /etc/slurm && ls && sha256sum *'; }
 
 head_up
@@ -101,11 +103,16 @@ on_head sed -i 's/:8000/:8001/' /etc/slurm-ec2/settings.yaml
 if on_head slurm-ec2 status >"$RUN/out"; then fail "status is content without EC2"; fi
 grep -q '^EC2 is away: ' "$RUN/out" && grep -qE '^queue1 .* 3 +2 +1 .*\?' "$RUN/out" || fail "status: $(<"$RUN/out")"
 if on_head slurm-ec2 status --json >"$RUN/out"; then fail "status is content without EC2"; fi
-python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); assert d["ec2_away"] and d["resources"][0]["off"] == 2, d' "$RUN/out"
+python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); assert d["ec2_away"] and d["resources"][0]["off"] == 2 and d["region"] == "ap-northeast-1" and d["slurm_version"], d' "$RUN/out"
 on_head sed -i 's/:8001/:8000/' /etc/slurm-ec2/settings.yaml
 
-step "uninstall refuses while a machine lives, then takes all out"
+step "a dry run beside a state file changes nothing either"
 on_head systemctl stop slurm-ec2-clustermgtd
+before=$(traces)
+on_head slurm-ec2 apply /root/cluster.yaml --dry-run
+diff <(echo "$before") <(traces) || fail "files were touched"
+
+step "uninstall refuses while a machine lives, then takes all out"
 if on_head slurm-ec2 uninstall --yes; then fail "it went over a machine"; fi
 on_head slurm-ec2 uninstall --yes --terminate
 expect 0 "$(instance_count)" "machines"

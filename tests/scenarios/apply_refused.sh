@@ -49,6 +49,13 @@ refused 'no subnet subnet-0fedcba9876543211' 's/subnet-0fedcba9876543210/subnet-
 refused 'main is also made from queue main' 's/Name: queue1/Name: main/'
 refused 'x9.huge' 's/InstanceType: t2.micro/InstanceType: x9.huge/'
 
+step "a SlurmUser that slurm-ec2 was not built for"
+on_head sh -c 'mkdir /root/other && sed s/^SlurmUser=slurm$/SlurmUser=daemon/ /etc/slurm/slurm.conf >/root/other/slurm.conf'
+settings '$a SlurmConf: /root/other/slurm.conf'
+refused '--with-slurm-user=daemon'
+expect slurm "$(on_head stat -c %U /var/lib/slurm-ec2)" "owner of the state folder"
+settings
+
 step "credentials that only root can read"
 on_head chown root /etc/slurm-ec2/credentials
 refused 'user slurm, as whom slurmctld starts our programs'
