@@ -51,10 +51,12 @@ static bool has_machine(const struct retry *r, const char *instance)
 	return false;
 }
 
-/* Move the row's members into a launching. */
+/* Move the row's members into a launching. A row whose call cannot be built stays open; it is only logged, so that it does not
+ * stop the others. */
 static int take_row(struct retry *r, struct launch *row, struct err *e)
 {
 	struct launching *l;
+	struct err why = {""};
 	int taken = store_launch_take(r->w->store, row->id, row->pid, getpid(), e);
 
 	if (taken <= 0)
@@ -64,11 +66,9 @@ static int take_row(struct retry *r, struct launch *row, struct err *e)
 	l = &r->v[r->n++];
 	l->row = *row;
 	memset(row, 0, sizeof *row);
-	if (l->row.request ? launching_prepare_again(l, e) < 0 : launching_prepare(r->w, l, e) < 0) {
-		err_prefix(e, "launch %s", l->row.id);
-		l->outcome = LAUNCHING_OPEN;
-		return -1;
-	}
+	l->outcome = LAUNCHING_OPEN;
+	if ((l->row.request ? launching_prepare_again(l, &why) < 0 : launching_prepare(r->w, l, &why) < 0) && say_again(why.text))
+		log_error("launch %s: %s", l->row.id, why.text);
 	return 0;
 }
 

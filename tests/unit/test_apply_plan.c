@@ -206,9 +206,9 @@ static void powers_up_static_nodes(void **state)
 }
 
 /* A launch that a killed resume left; its worker's pid is 77. */
-static void open_launch(const char *id, const char *nodes, const char *request)
+static void open_launch_of(const char *resource, const char *id, const char *nodes, const char *request)
 {
-	struct launch l = {.id = str_dup(id), .queue = str_dup("q"), .resource = str_dup("a"), .min_count = 1, .pid = 77};
+	struct launch l = {.id = str_dup(id), .queue = str_dup("q"), .resource = str_dup(resource), .min_count = 1, .pid = 77};
 	struct strs taken = {0};
 
 	strs_split(&l.nodes, nodes, ',');
@@ -221,6 +221,11 @@ static void open_launch(const char *id, const char *nodes, const char *request)
 	free(l.resource);
 	strs_clear(&l.nodes);
 	strs_clear(&taken);
+}
+
+static void open_launch(const char *id, const char *nodes, const char *request)
+{
+	open_launch_of("a", id, nodes, request);
 }
 
 /* A machine that looked like nobody's: by now a node has it, or its launch is under way after all. */
@@ -265,6 +270,22 @@ static void retry_makes_the_request(void **state)
 	assert_int_equal(carry(), 0);
 	EXPECT_TRACE("ec2 run min 1 max 1", "slurm q-dy-a-1=10.0.0.1 extra={\"slurm-ec2\":\"l-1\"}");
 	assert_string_equal(fake_row(&w, "q-dy-a-1"), "BOUND i-1");
+	fake_close(&w);
+}
+
+/* The first was killed before its request was kept, and its resource is gone since: that must not hold up the second. */
+static void retries_beside_one_that_cannot_be(void **state)
+{
+	(void)state;
+	fake_open(&w, true);
+	open_launch_of("removed", "l-1", "q-dy-a-2", NULL);
+	open_launch("l-2", "q-dy-a-1", "l-2 1 1");
+	add(ACT_LAUNCH_RETRY, NULL, NULL, "l-1", -1);
+	add(ACT_LAUNCH_RETRY, NULL, NULL, "l-2", -1);
+	assert_int_equal(carry(), 0);
+	EXPECT_TRACE("ec2 run min 1 max 1", "slurm q-dy-a-1=10.0.0.1 extra={\"slurm-ec2\":\"l-2\"}");
+	assert_string_equal(fake_row(&w, "q-dy-a-1"), "BOUND i-1");
+	assert_int_equal(fake_open_launches(&w), 1);
 	fake_close(&w);
 }
 
@@ -377,6 +398,7 @@ int main(void)
 	    cmocka_unit_test(leaves_a_machine_that_is_wanted_alone),
 	    cmocka_unit_test(retry_finds_the_machines),
 	    cmocka_unit_test(retry_makes_the_request),
+	    cmocka_unit_test(retries_beside_one_that_cannot_be),
 	    cmocka_unit_test(retry_returns_what_nobody_wants),
 	    cmocka_unit_test(retry_fails_the_nodes_for_good),
 	    cmocka_unit_test(retry_stays_open_while_throttled),
