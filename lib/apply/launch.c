@@ -131,9 +131,14 @@ static void collect_refused(struct world *w, struct launching *l)
 	row_written(l, store_launch_done(w->store, l->row.id, &e), &e);
 }
 
-/* Without credentials nothing was sent, and nothing will be until somebody repairs them. */
-static bool definite_no(const struct ec2_call *c)
+/* Without credentials nothing was sent, and nothing will be until somebody repairs them. But of a request that an earlier process
+ * kept, and perhaps sent, that says nothing. */
+static bool definite_no(const struct launching *l)
 {
+	const struct ec2_call *c = l->call;
+
+	if (l->row.request && c->error.class == AWS_CREDENTIALS)
+		return false;
 	if (!c->sent)
 		return c->error.class == AWS_CREDENTIALS;
 	return c->error.class != AWS_OK && c->error.class != AWS_THROTTLE && c->error.class != AWS_TRANSIENT;
@@ -145,7 +150,7 @@ void launching_collect(struct world *w, struct launching *l)
 
 	if (l->call->sent && a->class == AWS_OK) {
 		collect_came(w, l);
-	} else if (definite_no(l->call)) {
+	} else if (definite_no(l)) {
 		collect_refused(w, l);
 	} else {
 		/* throttled until the time was over, or it may have happened: same token, later */

@@ -330,7 +330,7 @@ static void retry_fails_the_nodes_for_good(void **state)
 	fake_close(&w);
 }
 
-static void retry_stays_open_while_throttled(void **state)
+static void retry_stays_open_while_unknown(void **state)
 {
 	(void)state;
 	fake_open(&w, true);
@@ -341,6 +341,12 @@ static void retry_stays_open_while_throttled(void **state)
 	EXPECT_TRACE("ec2 run min 1 max 1");
 	assert_int_equal(fake_open_launches(&w), 1);
 	assert_string_equal(fake_row(&w, "q-dy-a-1"), "LAUNCHING");
+	/* no keys: whether the first try launched is as unknown as before */
+	fake.run_class = AWS_CREDENTIALS;
+	add(ACT_LAUNCH_RETRY, NULL, NULL, "l-1", -1);
+	assert_int_equal(carry(), 0);
+	EXPECT_TRACE("ec2 run min 1 max 1");
+	assert_int_equal(fake_open_launches(&w), 1);
 	fake_close(&w);
 }
 
@@ -401,7 +407,7 @@ int main(void)
 	    cmocka_unit_test(retries_beside_one_that_cannot_be),
 	    cmocka_unit_test(retry_returns_what_nobody_wants),
 	    cmocka_unit_test(retry_fails_the_nodes_for_good),
-	    cmocka_unit_test(retry_stays_open_while_throttled),
+	    cmocka_unit_test(retry_stays_open_while_unknown),
 	    cmocka_unit_test(one_lock),
 	    cmocka_unit_test(says_it_once),
 	};
