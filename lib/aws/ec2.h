@@ -61,8 +61,8 @@ struct ec2_call *ec2_run_instances_again(const char *body);
 const struct instances *ec2_run_instances_reply(const struct ec2_call *c);
 
 struct ec2_call *ec2_terminate_instances(const char *const *ids, size_t n); /* at most 1000 */
-/* Terminate any number in parts of 200. InvalidInstanceID.NotFound names bad ids: they are left out and the rest is tried again. 0 if every id
- * is gone or going. */
+/* Terminate any number in parts of 200. Ids that EC2 does not know, or that are protected from termination, are left out and the rest is
+ * tried again. 0 if every id is gone or going. */
 int ec2_terminate_all(struct aws *a, const char *const *ids, size_t n, int64_t deadline_mono_ms, struct err *e);
 
 /* --- reading. All pages of 1000. */

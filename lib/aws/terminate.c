@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* terminate.c - end any number of instances. Called by suspend, clustermgtd and the clean-up of failed launches.
  *
- * One id that EC2 does not know spoils a whole TerminateInstances: none of its instances end. The error names the bad ids, so they are
- * taken out and the rest is asked again.
+ * One id that EC2 does not know, or one that somebody protected from termination, spoils a whole TerminateInstances. The error names the
+ * ids, so they are taken out and the rest is asked again. A protected machine is told in the end.
  */
 #include "lib/aws/call.h"
 
@@ -36,13 +36,18 @@ static bool names_id(const char *message, const char *id)
 	return false;
 }
 
+static bool is_protected(const struct aws_error *x)
+{
+	return !strcmp(x->code, "OperationNotPermitted");
+}
+
 /* Take the ids the error names out of the part. Returns how many. */
-static size_t drop_unknown(struct part *p)
+static size_t drop_named(struct part *p)
 {
 	const struct aws_error *x = &p->call->error;
 	size_t kept = 0, before = p->n;
 
-	if (strcmp(x->code, "InvalidInstanceID.NotFound") && strcmp(x->code, "InvalidInstanceID.Malformed"))
+	if (strcmp(x->code, "InvalidInstanceID.NotFound") && strcmp(x->code, "InvalidInstanceID.Malformed") && !is_protected(x))
 		return 0;
 	for (size_t i = 0; i < p->n; i++)
 		if (!names_id(x->message, p->id[i]))
@@ -51,8 +56,24 @@ static size_t drop_unknown(struct part *p)
 	return before - kept;
 }
 
-/* Perform all parts that have ids left and no success yet. 0 = all well, 1 = some lost ids and want another round, -1 = failed. */
-static int round_of(struct aws *a, struct part *parts, size_t n, int64_t deadline_mono_ms, struct err *e)
+/* What became of a part: 0 = all well, 1 = it lost ids and wants another round, -1 = failed. */
+static int judge(struct part *p, struct err *refused, struct err *e)
+{
+	const struct aws_error *x = &p->call->error;
+
+	if (x->class == AWS_OK) {
+		p->n = 0;
+		return 0;
+	}
+	if (!drop_named(p))
+		return err_set(e, "TerminateInstances: %s: %s", x->code, x->message);
+	if (is_protected(x))
+		err_set(refused, "TerminateInstances: %s: %s", x->code, x->message);
+	return 1;
+}
+
+/* Perform all parts that have ids left and no success yet. 0 = all well, 1 = some want another round, -1 = one failed. */
+static int round_of(struct aws *a, struct part *parts, size_t n, int64_t deadline_mono_ms, struct err *refused, struct err *e)
 {
 	struct ec2_call **calls = calloc(n ? n : 1, sizeof *calls);
 	size_t n_calls = 0;
@@ -71,16 +92,9 @@ static int round_of(struct aws *a, struct part *parts, size_t n, int64_t deadlin
 		return err_nomem(e);
 	ec2_perform(a, calls, n_calls, deadline_mono_ms, NULL, NULL);
 	for (size_t i = 0; i < n; i++) {
-		const struct aws_error *x = parts[i].call ? &parts[i].call->error : NULL;
+		int one = parts[i].call ? judge(&parts[i], refused, e) : 0;
 
-		if (!x)
-			continue;
-		if (x->class == AWS_OK)
-			parts[i].n = 0;
-		else if (drop_unknown(&parts[i]))
-			rc = rc < 0 ? rc : 1;
-		else
-			rc = err_set(e, "TerminateInstances: %s: %s", x->code, x->message);
+		rc = one < 0 || (one > 0 && rc == 0) ? one : rc;
 		part_call_destroy(&parts[i]);
 	}
 	free(calls);
@@ -92,6 +106,7 @@ int ec2_terminate_all(struct aws *a, const char *const *ids, size_t n, int64_t d
 	size_t n_parts = (n + PART_IDS - 1) / PART_IDS;
 	struct part *parts = calloc(n_parts ? n_parts : 1, sizeof *parts);
 	const char **copy = NULL;
+	struct err refused = {""};
 	size_t cap = 0;
 	int rc = 1;
 
@@ -106,7 +121,9 @@ int ec2_terminate_all(struct aws *a, const char *const *ids, size_t n, int64_t d
 		parts[i].n = n - i * PART_IDS < PART_IDS ? n - i * PART_IDS : PART_IDS;
 	}
 	while (rc > 0)
-		rc = round_of(a, parts, n_parts, deadline_mono_ms, e);
+		rc = round_of(a, parts, n_parts, deadline_mono_ms, &refused, e);
+	if (rc == 0 && refused.text[0])
+		rc = err_set(e, "%s", refused.text);
 out:
 	free(copy);
 	free(parts);

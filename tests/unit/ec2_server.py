@@ -161,11 +161,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.answer(400, error('ExpiredToken'))
 
     def on_i(self, count, fields, good):
-        """TerminateInstances: ids that begin with i-0bad and a digit are unknown."""
+        """TerminateInstances: ids that begin with i-0bad and a digit are unknown, with i-0kept protected."""
         ids = [v for k, v in fields.items() if k.startswith('InstanceId.')]
         bad = [i for i in ids if i[:6] == 'i-0bad' and i[6:].isdigit()]
+        kept = [i for i in ids if i.startswith('i-0kept')]
         if bad:
             self.answer(400, error('InvalidInstanceID.NotFound', "The instance IDs '%s' do not exist" % ', '.join(bad)))
+        elif kept:
+            self.answer(400, error('OperationNotPermitted', "The instance '%s' may not be terminated. Modify its "
+                                   "'disableApiTermination' instance attribute and try again." % kept[0]))
         else:
             with LOCK:
                 SEEN.setdefault('ended', []).extend((i, 0) for i in ids)

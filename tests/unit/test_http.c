@@ -536,6 +536,7 @@ static void terminate(void **state)
 {
 	static const char *const few[] = {"i-0bad", "i-0bad1", "i-2", "i-0bad12"};
 	static const char *const bad[] = {"i-0bad1"};
+	static const char *const kept[] = {"i-1", "i-0kept1", "i-2", "i-0kept2"};
 	static char text[450][16];
 	const char *many[450];
 
@@ -547,6 +548,7 @@ static void terminate(void **state)
 	ended(few, 0, 0, 0, 0);
 	ended(few, 1, 0, 1, 1);
 	ended(few, 4, 0, 2, 2);
+	ended(kept, 4, -1, 3, 2); /* two protected machines are told, the others end */
 	ended(bad, 1, 0, 1, 0);
 	ended(many, 450, 0, 4, 449);
 }
