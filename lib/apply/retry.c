@@ -14,7 +14,7 @@
 #include "lib/base/err.h"
 #include "lib/base/log.h"
 #include "lib/base/str.h"
-#include "lib/node/nodeset.h"
+#include "lib/node/map.h"
 #include "lib/plan/capacity.h"
 #include "lib/state/store.h"
 
@@ -26,6 +26,7 @@ struct retry {
 	struct world *w;
 	int64_t deadline;
 	struct bindings rows;
+	struct map machines; /* instance ids of BOUND rows */
 	struct launching *v;
 	size_t n, cap;
 };
@@ -42,13 +43,15 @@ static int waiting_nodes(const struct retry *r, const char *launch, struct strs 
 	return 0;
 }
 
-static bool has_machine(const struct retry *r, const char *instance)
+static int read_rows(struct retry *r, struct err *e)
 {
+	if (store_bindings(r->w->store, &r->rows, e) < 0)
+		return -1;
 	for (size_t i = 0; i < r->rows.n; i++) {
-		if (r->rows.v[i].state == BINDING_BOUND && str_eq(r->rows.v[i].instance, instance))
-			return true;
+		if (r->rows.v[i].state == BINDING_BOUND && map_put(&r->machines, r->rows.v[i].instance, i) < 0)
+			return err_nomem(e);
 	}
-	return false;
+	return 0;
 }
 
 /* Move the row's members into a launching. A row whose call cannot be built stays open; it is only logged, so that it does not
@@ -136,7 +139,7 @@ static int pair(struct retry *r, struct launching *l, const struct strs *wait, s
 	for (size_t i = 0; i < got->n; i++) {
 		const struct instance *in = &got->v[i];
 
-		if (has_machine(r, in->id) || (in->state != INSTANCE_UNKNOWN && !instance_alive(in->state)))
+		if (map_get(&r->machines, in->id) < SIZE_MAX || (in->state != INSTANCE_UNKNOWN && !instance_alive(in->state)))
 			continue;
 		if (next == wait->n ? strs_add(surplus, in->id) < 0
 				    : binds_add(b, wait->v[next++], in->id, in->private_ip, l->row.id, l->row.id) < 0)
@@ -187,7 +190,7 @@ int retry_launches(struct world *w, const struct strs *ids, int64_t deadline, st
 	struct retry r = {.w = w, .deadline = deadline};
 	int rc = take_rows(&r, ids, e);
 
-	if (store_bindings(w->store, &r.rows, rc < 0 ? NULL : e) < 0)
+	if (read_rows(&r, rc < 0 ? NULL : e) < 0)
 		rc = -1;
 	else {
 		drop_unwanted(&r);
@@ -198,5 +201,6 @@ int retry_launches(struct world *w, const struct strs *ids, int64_t deadline, st
 		launching_clear(&r.v[i]);
 	free(r.v);
 	bindings_clear(&r.rows);
+	map_clear(&r.machines);
 	return rc;
 }

@@ -75,18 +75,32 @@ int settle(struct world *w, struct launching *v, size_t n, struct binds *b, stru
 }
 
 /* Static nodes are launched by clustermgtd, again and again: not at once after a failure. */
-static void back_off(struct world *w, const char *name)
+static int back_off_one(struct world *w, const char *name, struct err *e)
 {
 	struct node_name at;
-	struct err e = {""};
 	char *key;
+	int rc;
 
 	if (node_name_resolve(w->gen, name, &at) < 0 || !at.is_static)
-		return;
+		return 0;
 	key = str_fmt("%s%s", STATIC_BACKOFF_PREFIX, name);
-	if (!key || store_counter_set(w->store, key, clock_wall_ms() + STATIC_BACKOFF_MS, &e) < 0)
-		log_warn("%s: %s", name, key ? e.text : "out of memory");
+	rc = key ? store_counter_set(w->store, key, clock_wall_ms() + STATIC_BACKOFF_MS, e) : err_nomem(e);
 	free(key);
+	return rc;
+}
+
+static void back_off(struct world *w, const char *const *names, size_t n)
+{
+	struct err e = {""};
+	int rc = store_batch_begin(w->store, &e);
+
+	if (rc == 0) {
+		for (size_t i = 0; i < n && rc == 0; i++)
+			rc = back_off_one(w, names[i], &e);
+		rc = store_batch_end(w->store, rc, &e);
+	}
+	if (rc < 0)
+		log_warn("back-off of static nodes: %s", e.text);
 }
 
 void settle_failed(struct world *w, const char *const *names, size_t n, const char *code, int64_t deadline)
@@ -99,8 +113,7 @@ void settle_failed(struct world *w, const char *const *names, size_t n, const ch
 	apply_event(w, "nodes-failed", text, NULL, reason);
 	if (!reason || tell_state(names, n, slurmctl_state_down, reason, deadline, &e) < 0)
 		log_error("nodes that failed with %s: %s", code, reason ? e.text : "out of memory");
-	for (size_t i = 0; i < n; i++)
-		back_off(w, names[i]);
+	back_off(w, names, n);
 	free(text);
 	free(reason);
 }
