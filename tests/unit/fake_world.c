@@ -3,6 +3,7 @@
 #include "tests/unit/fake_world.h"
 
 #include "lib/aws/ec2.h"
+#include "lib/base/buf.h"
 #include "lib/base/clock.h"
 #include "lib/base/err.h"
 #include "lib/base/file.h"
@@ -31,19 +32,16 @@ const uint32_t slurmctl_state_down = 1, slurmctl_state_resume = 1u << 8, slurmct
 
 static void trace_update(const struct node_update *u)
 {
-	char *line = str_dup("slurm");
+	struct buf line = {0};
 
-	for (size_t i = 0; i < u->n; i++) {
-		char *more = str_fmt("%s %s%s%s", line, u->names[i], u->addrs ? "=" : "", u->addrs ? u->addrs[i] : "");
-
-		free(line);
-		line = more;
-	}
+	buf_str(&line, "slurm");
+	for (size_t i = 0; i < u->n; i++)
+		buf_fmt(&line, " %s%s%s", u->names[i], u->addrs ? "=" : "", u->addrs ? u->addrs[i] : "");
 	if (u->extra)
-		assert_int_equal(strs_addf(&fake.trace, "%s extra=%s", line, u->extra), 0);
+		buf_fmt(&line, " extra=%s", u->extra);
 	else
-		assert_int_equal(strs_addf(&fake.trace, "%s state=%x %s", line, u->state, u->reason ? u->reason : ""), 0);
-	free(line);
+		buf_fmt(&line, " state=%x %s", u->state, u->reason ? u->reason : "");
+	assert_int_equal(strs_take(&fake.trace, buf_take(&line)), 0);
 }
 
 int slurmctl_update_nodes(const struct node_update *u, struct err *e)
