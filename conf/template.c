@@ -19,7 +19,7 @@ char *template_name(const char *cluster, const char *queue, const char *resource
 
 char *placement_name(const char *uuid, const char *cluster, const char *queue, const char *resource)
 {
-	return str_fmt("%s-%s-%s-%.8s", cluster, queue, resource, uuid);
+	return str_fmt("%s_%s_%s_%.8s", cluster, queue, resource, uuid);
 }
 
 /* FNV-1a, 64 bits: it tells "changed" from "the same", nothing hangs on its strength. The token's pair is stepped over. */

@@ -132,6 +132,18 @@ static void test_hash(void **state)
 	assert_string_equal(a, b);
 }
 
+static void test_placement_name(void **state)
+{
+	static const char cluster_id[] = "0c1d2e3f-0000-4000-8000-000000000000";
+	char *a = placement_name(cluster_id, "demo", "a-b", "c"), *b = placement_name(cluster_id, "demo", "a", "b-c");
+
+	(void)state;
+	assert_string_equal(a, "demo_a-b_c_0c1d2e3f");
+	assert_string_not_equal(a, b);
+	free(a);
+	free(b);
+}
+
 static int setup(void **state)
 {
 	(void)state;
@@ -152,6 +164,7 @@ int main(void)
 		cmocka_unit_test(test_rich),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_hash),
+		cmocka_unit_test(test_placement_name),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
