@@ -10,7 +10,7 @@ AC_DEFUN([SE_FLAGS], [
     enable_hardening="no (sanitizers)"
   ])
   AS_IF([test "$enable_hardening" = yes], [
-    SE_CFLAGS="$SE_CFLAGS -fstack-protector-strong -fstack-clash-protection -fPIE -D_FORTIFY_SOURCE=2"
+    SE_CFLAGS="$SE_CFLAGS -fstack-protector-strong -fstack-clash-protection -fPIE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"
     SE_LDFLAGS="$SE_LDFLAGS -pie -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,--as-needed"
     AC_COMPILE_IFELSE([AC_LANG_SOURCE([[#if !defined __OPTIMIZE__
 #error no optimisation

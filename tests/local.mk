@@ -27,9 +27,10 @@ AM_TESTS_ENVIRONMENT = \
 	CC='$(CC)'; HAVE_MICROHTTPD=$(layers_microhttpd); HAVE_CMOCKA=$(layers_cmocka); \
 	LAYERS_FLAGS='-I$(top_builddir) $(SLURM_CPPFLAGS) $(AM_CFLAGS) -Werror'; \
 	ASAN_OPTIONS=$${ASAN_OPTIONS-log_path=stderr}; UBSAN_OPTIONS=$${UBSAN_OPTIONS-log_path=stderr}; \
-	export CC HAVE_MICROHTTPD HAVE_CMOCKA LAYERS_FLAGS ASAN_OPTIONS UBSAN_OPTIONS;
-TESTS += tests/layers tests/layers_red
-EXTRA_DIST += tests/layers tests/layers_red
+	HARDENING='$(enable_hardening)'; PROGRAMS='$(bin_PROGRAMS) $(sbin_PROGRAMS) $(pkglibexec_PROGRAMS)'; CFLAGS='$(CFLAGS)'; \
+	export HARDENING PROGRAMS CFLAGS CC HAVE_MICROHTTPD HAVE_CMOCKA LAYERS_FLAGS ASAN_OPTIONS UBSAN_OPTIONS;
+TESTS += tests/layers tests/layers_red tests/hardening
+EXTRA_DIST += tests/layers tests/layers_red tests/hardening
 
 # The unit tests once more under valgrind: any error or lost block fails. Sanitizer builds see the same and cannot run under it.
 VALGRIND_FLAGS = -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,indirect
