@@ -19,10 +19,13 @@ int tell_update(const struct node_update *u, int64_t deadline, struct err *e)
 	if (u->n == 0)
 		return 0;
 	for (;;) {
-		if (slurmctl_update_nodes(u, e) == 0)
-			return 0;
-		if (slurmctl_ping(NULL) == 0) /* it is there: what it said is final */
-			return slurmctl_update_nodes(u, e);
+		/* asked first, because it is told at once: an update that nobody takes waits for MessageTimeout */
+		if (slurmctl_ping(e) == 0) {
+			if (slurmctl_update_nodes(u, e) == 0)
+				return 0;
+			if (slurmctl_ping(NULL) == 0) /* it is there: what it says is final */
+				return slurmctl_update_nodes(u, e);
+		}
 		if (apply_stop || clock_mono_ms() + RETRY_MS >= deadline)
 			return -1;
 		clock_sleep_ms(RETRY_MS);

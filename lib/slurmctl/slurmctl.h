@@ -1,7 +1,8 @@
 /* slurmctl.h - slurmctld through libslurm; the only includer of <slurm/slurm.h>, every version guard in slurm_compat.h.
  *
  * libslurm's slurm_init() calls exit(1) on a bad configuration, so slurmctl_open checks that the file is readable first.
- * libslurm prints its own errors on stderr. Nothing here retries: slurmctld away = an error at once (ping first).
+ * libslurm prints its own errors on stderr. Nothing of ours retries, but libslurm does: with slurmctld away a call takes
+ * MessageTimeout (10 s) to fail. Only slurmctl_ping() tells at once, so ask it first.
  */
 #ifndef SE_SLURMCTL_SLURMCTL_H
 #define SE_SLURMCTL_SLURMCTL_H

@@ -51,6 +51,7 @@ int slurmctl_update_nodes(const struct node_update *u, struct err *e)
 	fake.on_update = NULL;
 	if (hook)
 		hook();
+	fake.vain += fake.slurm_away;
 	if (fake.slurm_away || fake.slurm_refuses)
 		return err_set(e, "slurmctld says no");
 	for (size_t i = 0; i < u->n; i++) {

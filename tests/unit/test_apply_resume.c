@@ -290,6 +290,7 @@ static void goes_on_without_slurmctld(void **state)
 	fake_open(&w, true);
 	fake.slurm_away = true;
 	assert_int_equal(resume("q-dy-a-1"), 0);
+	assert_int_equal(fake.vain, 0);
 	EXPECT_TRACE("ec2 run min 1 max 1");
 	assert_string_equal(fake_row(&w, "q-dy-a-1"), "BOUND i-1");
 	assert_int_equal(fake_open_launches(&w), 1);
