@@ -458,6 +458,12 @@ static bool any_failed(const struct resume_job *j, const struct nodeset *failed)
 	return false;
 }
 
+/* A comment is a courtesy: it does not wait for a slurmctld that went away, which takes ten seconds to notice. */
+static bool may_comment(const struct run *r)
+{
+	return !apply_stop && clock_mono_ms() < r->deadline + AFTER_LIMIT_MS && slurmctl_ping(NULL) == 0;
+}
+
 /* Where `scontrol show job` shows it: EC2's own words. */
 static void comment_jobs(struct run *r, const struct resume_result *res)
 {
@@ -471,8 +477,10 @@ static void comment_jobs(struct run *r, const struct resume_result *res)
 	for (size_t i = 0; text && failed && i < r->request->n_jobs && sent < JOB_COMMENTS_MAX; i++) {
 		const struct resume_job *j = &r->request->jobs[i];
 
-		if (apply_stop || !any_failed(j, failed))
+		if (!any_failed(j, failed))
 			continue;
+		if (!may_comment(r))
+			break;
 		sent++;
 		if (slurmctl_job_comment(j->id, text, &e) < 0)
 			log_debug("job %lld: %s", (long long)j->id, e.text);

@@ -108,7 +108,9 @@ void slurmctl_close(void)
 
 int slurmctl_job_comment(int64_t id, const char *text, struct err *e)
 {
-	(void)e;
+	fake.vain += fake.slurm_away;
+	if (fake.slurm_away)
+		return err_set(e, "away");
 	return strs_addf(&fake.trace, "comment %lld %s", (long long)id, text);
 }
 

@@ -20,7 +20,7 @@ struct fake {
 	struct nodes nodes;	/* what slurmctl_node and slurmctl_nodes show */
 	struct instances cloud; /* what EC2 has; terminated ones stay */
 	bool slurm_away, slurm_refuses;
-	int vain; /* updates sent while slurmctld was away: each would wait for MessageTimeout */
+	int vain; /* updates and comments sent while slurmctld was away: each would wait for MessageTimeout */
 	bool ec2_away;		  /* reads and terminations fail */
 	enum aws_class run_class; /* answer of the next launches; AWS_OK launches */
 	const char *run_code;

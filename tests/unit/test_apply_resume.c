@@ -13,7 +13,7 @@
 static struct world w;
 
 /* list: the nodes of one job, 7. */
-static int resume(const char *list)
+static int resume_within(const char *list, int64_t ms)
 {
 	struct resume_request q = {0};
 	struct resume_job *j = resume_request_add_job(&q);
@@ -24,9 +24,14 @@ static int resume(const char *list)
 	j->priority = -1;
 	assert_int_equal(strs_split(&j->nodes, list, ','), 0);
 	assert_int_equal(strs_copy(&q.nodes, &j->nodes), 0);
-	rc = apply_resume(&w, &q, clock_mono_ms() + 2000, &e);
+	rc = apply_resume(&w, &q, clock_mono_ms() + ms, &e);
 	resume_request_clear(&q);
 	return rc;
+}
+
+static int resume(const char *list)
+{
+	return resume_within(list, 2000);
 }
 
 static void launches_and_binds(void **state)
@@ -297,6 +302,19 @@ static void goes_on_without_slurmctld(void **state)
 	fake_close(&w);
 }
 
+/* The comment on the job is a courtesy. */
+static void waits_for_no_comment(void **state)
+{
+	(void)state;
+	fake_open(&w, true);
+	fake.slurm_away = true;
+	fake.capacity = 0;
+	assert_int_equal(resume_within("q-dy-a-1", -4900), 0); /* 100 ms are left for Slurm */
+	EXPECT_TRACE("ec2 run min 1 max 1");
+	assert_int_equal(fake.vain, 0);
+	fake_close(&w);
+}
+
 static void a_signal_launches_nothing_more(void **state)
 {
 	(void)state;
@@ -327,6 +345,7 @@ int main(void)
 	    cmocka_unit_test(judges_an_older_binding),
 	    cmocka_unit_test(foreign_names_get_no_address),
 	    cmocka_unit_test(goes_on_without_slurmctld),
+	    cmocka_unit_test(waits_for_no_comment),
 	    cmocka_unit_test(a_signal_launches_nothing_more),
 	};
 
