@@ -111,6 +111,7 @@ struct aws *world_aws(const struct settings *s, const char *region, bool person,
 	    .proxy = s->proxy,
 	    .ca_bundle = s->ca_bundle,
 	    .person = person,
+	    .stop = &apply_stop,
 	};
 
 	return aws_create(&c, e);

@@ -2,6 +2,7 @@
 #ifndef SE_AWS_AWS_H
 #define SE_AWS_AWS_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,6 +49,8 @@ struct aws_config {
 	 * AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE come before the members above; AWS_REGION, AWS_ENDPOINT_URL[_EC2],
 	 * AWS_CA_BUNDLE, HTTPS_PROXY, NO_PROXY and the files in ~/.aws only fill what is NULL. */
 	bool person;
+	/* Set by a signal handler: nothing more is sent then, what is in the air may end. NULL = none. Must outlive the connection. */
+	const volatile sig_atomic_t *stop;
 };
 
 /* Credentials are fetched at the first call. Without credentials nothing is ever sent unsigned. */

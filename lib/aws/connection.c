@@ -75,6 +75,7 @@ static int set_endpoint(struct aws *a, const struct aws_config *c)
 static int set_config(struct aws *a, const struct aws_config *c)
 {
 	a->person = c->person;
+	a->stop = c->stop;
 	if (copy(&a->region, first(c->region, first(environment(c, "AWS_REGION"), environment(c, "AWS_DEFAULT_REGION")))))
 		return -1;
 	if (copy(&a->proxy, c->proxy) || copy(&a->ca_bundle, first(c->ca_bundle, environment(c, "AWS_CA_BUNDLE"))))

@@ -16,6 +16,7 @@ struct aws {
 	char *endpoint_given;      /* NULL = the region's */
 	char *proxy, *ca_bundle;
 	bool person;
+	const volatile sig_atomic_t *stop;
 	struct credential_source source;
 	struct credentials keys;
 	int64_t refresh_at_ms;     /* clock_wall_ms; 0 = no keys yet */

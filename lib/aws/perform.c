@@ -364,8 +364,11 @@ int ec2_perform(struct aws *a, struct ec2_call *const *calls, size_t n, int64_t 
 	for (size_t i = 0; i < n; i++)
 		begin(&run.flights[i], &run, calls[i]);
 	while (run.left) {
-		int64_t wait_ms = start_ready(&run);
+		int64_t wait_ms;
 
+		if (a->stop && *a->stop && run.deadline_ms > clock_mono_ms())
+			run.deadline_ms = clock_mono_ms();
+		wait_ms = start_ready(&run);
 		if (run.active)
 			http_step(a->http, wait_ms, flight_ended, &run);
 		else if (run.left)

@@ -520,6 +520,27 @@ static void nobody_listens(void **state)
 	aws_destroy(a);
 }
 
+/* A daemon that is told to end does not go on with what EC2 refused for now. */
+static void stops_when_told(void **state)
+{
+	static volatile sig_atomic_t stop = 1;
+	struct aws_config k = {.region = "us-east-1", .endpoint = url, .credentials_file = credentials_path, .stop = &stop};
+	struct ec2_call *c = describe("ok-stopped");
+	struct aws *a;
+
+	(void)state;
+	write_keys("AKID1", "TOKEN1");
+	a = aws_create(&k, NULL);
+	assert_non_null(a);
+	assert_int_equal(ec2_perform_one(a, c, in_ms(PLENTY), NULL), -1);
+	assert_false(c->sent);
+	stop = 0;
+	assert_int_equal(ec2_perform_one(a, c, in_ms(PLENTY), NULL), 0);
+	assert_int_equal(server_log("ok-stopped").requests, 1);
+	ec2_call_destroy(c);
+	aws_destroy(a);
+}
+
 static void ended(const char *const *ids, size_t n, int want_rc, int want_requests, int want_ended)
 {
 	struct aws *a = connect_to(url);
@@ -641,6 +662,7 @@ int main(void)
 		cmocka_unit_test(metadata),
 		cmocka_unit_test(no_metadata),
 		cmocka_unit_test(nobody_listens),
+		cmocka_unit_test(stops_when_told),
 		cmocka_unit_test(terminate),
 		cmocka_unit_test(environment_is_ignored),
 		cmocka_unit_test(environment_of_a_person),
