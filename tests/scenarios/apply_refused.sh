@@ -68,6 +68,13 @@ id=$(ec2 run-instances --image-id "$IMAGE_ID" --instance-type t2.micro --subnet-
 refused "$id"
 ec2 terminate-instances --instance-ids "$id" >/dev/null
 
+step "a file that cannot be replaced: what was written before it is taken back"
+on_head mount --bind /etc/slurm/slurm.conf /etc/slurm/slurm.conf
+refused 'cannot replace /etc/slurm/slurm.conf'
+grep -q 'the old files are back and slurmctld runs with them' "$RUN/out" || fail "not said: $(<"$RUN/out")"
+on_head umount /etc/slurm/slurm.conf
+expect "" "$(on_head sh -c 'cd /etc/slurm && ls | grep -E "slurm-ec2|tmp" || true')" "files of ours"
+
 step "a restart that fails is undone"
 settings '$a SlurmctldRestart: [/bin/false]'
 refused 'SlurmctldRestart'
