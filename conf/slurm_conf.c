@@ -123,24 +123,32 @@ static size_t line_len(const char *s)
 	return end ? (size_t)(end - s) + 1 : strlen(s);
 }
 
-/* The line of a merged key, without the values that we added. */
-static void put_line_without(struct buf *out, const char *line, size_t n, const char *gone)
+/* Where the added values stand as we left them, at the end of some value of the line. NULL = somebody changed them. */
+static const char *added_at(const char *line, const char *gone)
 {
-	const char *end = memchr(line, '\n', n);
-	const char *eq = memchr(line, '=', n);
-	size_t body = end ? (size_t)(end - line) : n, from, to;
+	size_t n = strlen(gone);
+
+	for (const char *s = line; n && (s = strstr(s, gone)); s++) {
+		if (s > line && strchr(",=\" \t", s[-1]) && strchr(" \t\r\n\"'#\\", s[n]))
+			return s;
+	}
+	return NULL;
+}
+
+/* The line without those of the values that its first key still has. */
+static void put_line_edited(struct buf *out, const char *line, const char *gone)
+{
+	const char *eq = strchr(line, '=');
+	size_t from, to;
 	char *left;
 
 	if (!eq) {
-		buf_add(out, line, n);
+		buf_str(out, line);
 		return;
 	}
 	from = (size_t)(eq - line) + 1;
-	while (from < body && (line[from] == ' ' || line[from] == '\t' || line[from] == '"'))
-		from++;
-	to = from;
-	while (to < body && !strchr(" \t\"#", line[to]))
-		to++;
+	from += strspn(line + from, " \t\"");
+	to = from + strcspn(line + from, " \t\"#\r\n");
 	left = comma_list_without(line + from, to - from, gone);
 	if (!left) {
 		out->failed = true;
@@ -148,8 +156,23 @@ static void put_line_without(struct buf *out, const char *line, size_t n, const 
 	}
 	buf_add(out, line, from);
 	buf_str(out, left);
-	buf_add(out, line + to, n - to);
+	buf_str(out, line + to);
 	free(left);
+}
+
+/* The line of a merged key, without the values that we added; NULL on no memory. Caller frees. */
+static char *line_without(const char *line, const char *gone)
+{
+	const char *at = added_at(line, gone);
+	struct buf out = { 0 };
+
+	if (at) {
+		buf_add(&out, line, (size_t)(at - line) - (at[-1] == ','));
+		buf_str(&out, at + strlen(gone));
+	} else {
+		put_line_edited(&out, line, gone);
+	}
+	return take_text(&out);
 }
 
 /* The text after the mark on a "we added" line; caller frees. */
@@ -180,6 +203,35 @@ static const char *take_block_out(struct buf *out, const char *s)
 	return after;
 }
 
+/* Marks at s, one for each key of the line below that we added to, and that line. */
+static const char *take_marks_out(struct buf *out, const char *s)
+{
+	struct strs gone = { 0 };
+	size_t n;
+	char *line;
+
+	for (; str_prefix(s, SITE_ADDED); s += n) {
+		n = line_len(s);
+		if (strs_take(&gone, added_values(s, n)))
+			out->failed = true;
+	}
+	n = line_len(s);
+	line = strndup(s, n);
+	for (size_t i = 0; line && i < gone.n; i++) {
+		char *less = line_without(line, gone.v[i]);
+
+		free(line);
+		line = less;
+	}
+	if (line)
+		buf_str(out, line);
+	else
+		out->failed = true;
+	free(line);
+	strs_clear(&gone);
+	return s + n;
+}
+
 char *slurmconf_unmerge(const char *text)
 {
 	struct buf out = { 0 };
@@ -191,16 +243,7 @@ char *slurmconf_unmerge(const char *text)
 		if (str_prefix(s, SITE_BEGIN)) {
 			s = take_block_out(&out, s);
 		} else if (str_prefix(s, SITE_ADDED)) {
-			char *gone = added_values(s, n);
-
-			s += n;
-			n = line_len(s);
-			if (!gone)
-				out.failed = true;
-			else
-				put_line_without(&out, s, n, gone);
-			free(gone);
-			s += n;
+			s = take_marks_out(&out, s);
 		} else {
 			buf_add(&out, s, n);
 			s += n;

@@ -68,6 +68,10 @@ static void test_round_trip(void **state)
 		{ "PrivateData=\"jobs\"\n", "PrivateData=\"jobs,cloud\"\n" },
 		{ "#PrivateData=jobs\n", "#PrivateData=jobs\n" },
 		{ "PrivateData=jobs\nClusterName=x\nPrivateData=usage\n", "PrivateData=usage,cloud\n" },
+		{ "ClusterName=x PrivateData=jobs\n", "ClusterName=x PrivateData=jobs,cloud\n" },
+		{ "PrivateData=jobs SlurmctldParameters=x\nA=b\n", "PrivateData=jobs,cloud SlurmctldParameters=x,enable_configless," },
+		{ "ClusterName=x \\\n  PrivateData=jobs \\\n  A=b\n", "  PrivateData=jobs,cloud \\\n" },
+		{ "PrivateData=\n", "PrivateData=cloud\n" },
 		{ "", "Include slurm-ec2.conf\n" },
 	};
 	struct kvs want = { 0 };
