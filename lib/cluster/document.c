@@ -16,7 +16,7 @@ enum {
 	MAX_DEPTH = 32,		/* the deepest known key is at 9 */
 	MAX_MERGE_DEPTH = 8,	/* a merged map that merges another one ...: ends a cycle of aliases too */
 	MAX_PROBLEMS = 1000,	/* nobody reads more; a small file of aliases could make millions */
-	VISIT_BUDGET = 1000000, /* more nodes than a file of the greatest size can hold without aliases */
+	VISIT_BUDGET = 5000000, /* more nodes than a file of the greatest size can hold without aliases */
 };
 
 static struct place mark_place(yaml_mark_t m)

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <yaml.h>
 
-#define DOCUMENT_MAX_BYTES (1024 * 1024) /* a file of 500 queues with 20 resources each is half of it */
+#define DOCUMENT_MAX_BYTES (8 * 1024 * 1024) /* 500 queues of 20 resources, each with all its keys, are half of it */
 
 struct document {
 	yaml_document_t yaml;

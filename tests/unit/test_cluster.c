@@ -224,9 +224,12 @@ static void many_queues(void **state)
 	for (int q = 0; q < 500; q++) {
 		buf_fmt(&b, "  - Name: q%d\n    Networking: {SubnetIds: [subnet-12345678]}\n    ComputeResources:\n", q);
 		for (int r = 0; r < 20; r++)
-			buf_fmt(&b, "    - {Name: r%d, InstanceType: c5.large, MaxCount: 20}\n", r);
+			buf_fmt(&b,
+				"    - {Name: r%d, InstanceType: c5.large, MaxCount: 20, SchedulableMemory: 900, StaticNodePriority: 5,\n"
+				"       Efa: {Enabled: false}, Tags: [{Key: a, Value: b}]}\n",
+				r);
 	}
-	assert_true(b.n < 1024 * 1024);
+	assert_true(b.n > 1024 * 1024);
 	c = parse(buf_text(&b));
 	buf_free(&b);
 	assert_int_equal(c->n_queues, 500);

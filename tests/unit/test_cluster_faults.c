@@ -379,13 +379,13 @@ static void says(const char *text, const char *what)
 static void limits(void **state)
 {
 	char *deep = repeat("Image: ", "[", 100000);
-	char *large = repeat("#", "x", 1024 * 1024);
+	char *large = repeat("#", "x", 8 * 1024 * 1024);
 	char *keys = repeat("", "Colour: red\n", 50000);
 	char *tail;
 
 	(void)state;
 	says(deep, "f:1:39: error: nested more than 32 deep");
-	says(large, "f:1:1: error: the file is larger than 1024 KiB");
+	says(large, "f:1:1: error: the file is larger than 8192 KiB");
 	says(keys, "f:2:1: error: Colour: duplicate key; it stands in line 1 already");
 	says(keys, "f:1002:1: error: more than 1000 problems");
 	free(deep);
@@ -402,16 +402,16 @@ static void limits(void **state)
 	free(tail);
 }
 
-/* A thousand scripts of a thousand arguments each from 6 KB: the walk must stop. */
+/* Two thousand scripts of three thousand arguments each from 17 KB: the walk must stop. */
 static void alias_bomb(void **state)
 {
-	char *args = repeat("A: &a [", "x, ", 1000);
+	char *args = repeat("A: &a [", "x, ", 3000);
 	char *script = str_fmt("%s]\nB: &s {Script: x, Args: *a}\nHeadNode: {CustomActions: {OnNodeStart: {Sequence: [", args);
-	char *scripts = repeat(script, "*s, ", 1000);
+	char *scripts = repeat(script, "*s, ", 2000);
 	char *all = str_fmt("%s]}}}\n", scripts);
 
 	(void)state;
-	says(all, "aliases multiply the values beyond 1000000");
+	says(all, "aliases multiply the values beyond 5000000");
 	free(args);
 	free(script);
 	free(scripts);
