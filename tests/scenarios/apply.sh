@@ -36,8 +36,9 @@ if on_head pgrep -x slurmctld; then fail "a slurmctld was left"; fi
 expect "" "$(on_head sh -c 'ls -d /tmp/slurm-ec2-try-* 2>/dev/null || true')" "folders in /tmp"
 expect 0 "$(ec2 describe-launch-templates --query 'length(LaunchTemplates)')" "launch templates"
 
-step "the first apply starts slurmctld with ten nodes that do not exist"
-on_head slurm-ec2 apply /root/cluster.yaml
+step "the first apply, of a root with a strict umask, starts slurmctld with ten nodes that do not exist"
+on_head sh -c "umask 077 && slurm-ec2 apply /root/cluster.yaml"
+as_alice test -r /var/lib/slurm-ec2/applied/current/generation.json || fail "users cannot read what is applied"
 expect "idle~ 10" "$(on_head sinfo --noheader --format='%t %D')" "sinfo"
 expect 1 "$(number)" "generation"
 expect 1 "$(ec2 describe-launch-templates --query 'length(LaunchTemplates)')" "launch templates"
