@@ -66,7 +66,8 @@ int apply_resume(struct world *w, const struct resume_request *r, int64_t deadli
 /* For a ResumeProgram that cannot even open its world: DOWN with `why`, so that jobs go elsewhere. conf NULL = the usual path.
  */
 int apply_fail_nodes(const char *conf, const struct resume_request *r, const char *why, struct err *e);
-/* SuspendProgram and ResumeFailProgram: terminate by instance id, free the row, placeholder address, clear extra. Idempotent.
+/* SuspendProgram and ResumeFailProgram: terminate by instance id, free the row, placeholder address, clear extra. Idempotent. Nodes
+ * that slurmctld shows up or coming up are left alone.
  * -1 if something was left to clustermgtd. */
 int apply_suspend(struct world *w, const char *const *nodes, size_t n, int64_t deadline_mono_ms, struct err *e);
 /* clustermgtd: carry out a plan. Every action is tried; failures are logged and stay for the next loop. Returns how many

@@ -4,6 +4,9 @@
  * Order: event, TerminateInstances by id, placeholder in Slurm, row to free. A kill in between leaves a row that names a
  * machine, which the next run of any program finds. When EC2 cannot be reached the row is freed all the same: the machine then
  * belongs to no node, the next life of the node gets a new one, and clustermgtd ends it as an orphan by its tag.
+ *
+ * The brake: slurmctld asks for nodes that power down, are powered down or DOWN. One that it shows up, or coming up, has a new life
+ * since (this process was late), or a job: it is left alone. With slurmctld away its question stands.
  */
 #include "lib/apply/apply.h"
 
@@ -32,7 +35,10 @@ struct run {
 	struct world *w;
 	int64_t deadline;
 	struct nodeset *asked;
-	struct nodeset *ours;  /* asked nodes that the cluster has, or that have a row */
+	struct nodes nodes;    /* asked nodes, and perhaps others, as slurmctld shows them */
+	struct err unread;     /* why it does not; text[0] = 0 if it does */
+	struct nodeset *up;    /* asked nodes with a life: not ours to end */
+	struct nodeset *ours;  /* of the others, those that the cluster has, or that have a row */
 	struct bindings rows;  /* of asked nodes, not FREE */
 	struct nodeset *rowed; /* their names, in that order */
 	struct strs ids;       /* machines to end */
@@ -42,7 +48,7 @@ static int keep_row(struct run *r, const struct binding *b)
 {
 	struct binding *copy;
 
-	if (b->state == BINDING_FREE || !nodeset_has(r->asked, b->node))
+	if (b->state == BINDING_FREE || !nodeset_has(r->asked, b->node) || nodeset_has(r->up, b->node))
 		return 0;
 	copy = bindings_add(&r->rows);
 	if (!copy)
@@ -64,18 +70,42 @@ static int read_rows(struct run *r, struct err *e)
 	return rc;
 }
 
-/* ---- nodes without a row: the state file was lost, or they never had a machine. Slurm and EC2 still know. */
+/* ---- what slurmctld shows */
 
-static int load_nodes(const struct strs *names, struct nodes *out, struct err *e)
+static int load_nodes(const struct nodeset *names, struct nodes *out, struct err *e)
 {
-	if (names->n > SINGLE_LOADS_MAX)
+	if (slurmctl_ping(e) < 0)
+		return -1;
+	if (nodeset_count(names) > SINGLE_LOADS_MAX)
 		return slurmctl_nodes(out, e);
-	for (size_t i = 0; i < names->n; i++) {
-		if (slurmctl_node(names->v[i], out, e) < 0)
+	for (size_t i = 0; i < nodeset_count(names); i++) {
+		if (slurmctl_node(nodeset_get(names, i), out, e) < 0)
 			return -1;
 	}
 	return 0;
 }
+
+static int sort_up(struct run *r, struct err *e)
+{
+	if (load_nodes(r->asked, &r->nodes, &r->unread) < 0) {
+		nodes_clear(&r->nodes);
+		return 0;
+	}
+	r->unread.text[0] = 0;
+	for (size_t i = 0; i < r->nodes.n; i++) {
+		const struct node *n = &r->nodes.v[i];
+
+		if (!nodeset_has(r->asked, n->name) ||
+		    !node_state_is(n->state, ~(1u << NS_DOWN), 0, NS_POWERING_DOWN | NS_POWERED_DOWN))
+			continue;
+		log_warn("%s is up, or coming up again: left alone", n->name);
+		if (nodeset_add(r->up, n->name) < 0)
+			return err_nomem(e);
+	}
+	return 0;
+}
+
+/* ---- nodes without a row: the state file was lost, or they never had a machine. Slurm and EC2 still know. */
 
 /* Living machines of this cluster by address; addresses are unique among them. */
 static int map_addresses(const struct run *r, const struct instances *seen, struct map *out)
@@ -141,23 +171,17 @@ static int ask_ec2(struct run *r, const struct nodes *nodes, const struct nodese
 static int find_rowless(struct run *r, struct err *e)
 {
 	struct nodeset *names = nodeset_create();
-	struct strs list = {0};
-	struct nodes nodes = {0};
 	int rc = names ? 0 : err_nomem(e);
 
 	for (size_t i = 0; i < nodeset_count(r->ours) && rc == 0; i++) {
 		const char *name = nodeset_get(r->ours, i);
 
 		/* a LAUNCHING row has no machine we could name: its launcher ends it when the answer comes */
-		if (!nodeset_has(r->rowed, name) && (nodeset_add(names, name) < 0 || strs_add(&list, name) < 0))
+		if (!nodeset_has(r->rowed, name) && nodeset_add(names, name) < 0)
 			rc = err_nomem(e);
 	}
-	if (rc == 0 && list.n > 0)
-		rc = load_nodes(&list, &nodes, e);
-	if (rc == 0 && list.n > 0)
-		rc = ask_ec2(r, &nodes, names, e);
-	nodes_clear(&nodes);
-	strs_clear(&list);
+	if (rc == 0 && nodeset_count(names) > 0)
+		rc = r->unread.text[0] ? err_set(e, "%s", r->unread.text) : ask_ec2(r, &r->nodes, names, e);
 	nodeset_destroy(names);
 	return rc;
 }
@@ -251,6 +275,8 @@ static int act(struct run *r, struct err *e)
 static void run_close(struct run *r)
 {
 	nodeset_destroy(r->asked);
+	nodes_clear(&r->nodes);
+	nodeset_destroy(r->up);
 	nodeset_destroy(r->rowed);
 	nodeset_destroy(r->ours);
 	bindings_clear(&r->rows);
@@ -265,6 +291,8 @@ static int sort_ours(struct run *r, struct err *e)
 	for (size_t i = 0; i < nodeset_count(r->asked); i++) {
 		const char *name = nodeset_get(r->asked, i);
 
+		if (nodeset_has(r->up, name))
+			continue;
 		if (!nodeset_has(r->rowed, name) && node_name_resolve_any(r->w->gen, name, &at) < 0)
 			log_warn("%s is not a node of this cluster: left alone", name);
 		else if (nodeset_add(r->ours, name) < 0)
@@ -276,15 +304,16 @@ static int sort_ours(struct run *r, struct err *e)
 static int run_open(struct run *r, const char *const *nodes, size_t n, struct err *e)
 {
 	r->asked = nodeset_create();
+	r->up = nodeset_create();
 	r->rowed = nodeset_create();
 	r->ours = nodeset_create();
-	if (!r->asked || !r->rowed || !r->ours)
+	if (!r->asked || !r->up || !r->rowed || !r->ours)
 		return err_nomem(e);
 	for (size_t i = 0; i < n; i++) {
 		if (nodeset_add(r->asked, nodes[i]) < 0)
 			return err_nomem(e);
 	}
-	return read_rows(r, e) < 0 ? -1 : sort_ours(r, e);
+	return sort_up(r, e) < 0 || read_rows(r, e) < 0 ? -1 : sort_ours(r, e);
 }
 
 int apply_suspend(struct world *w, const char *const *nodes, size_t n, int64_t deadline, struct err *e)

@@ -87,6 +87,37 @@ static void keeps_going_without_slurmctld(void **state)
 	fake_close(&w);
 }
 
+/* slurmctld asks for what goes down or is down. What it shows up is another life, or runs a job. */
+static void leaves_what_is_up_alone(void **state)
+{
+	static const struct {
+		uint32_t state;
+		bool ends;
+	} cases[] = {
+	    {NS_ALLOCATED, false},
+	    {NS_MIXED | NS_DRAIN, false},
+	    {NS_IDLE, false},
+	    {NS_ALLOCATED | NS_POWERING_UP | NS_NO_RESPOND, false},
+	    {NS_IDLE | NS_POWERING_DOWN, true},
+	    {NS_MIXED | NS_POWERING_DOWN, true},
+	    {NS_IDLE | NS_POWERED_DOWN, true},
+	    {NS_MIXED | NS_POWER_DOWN, false}, /* asked for; a job still runs */
+	    {NS_DOWN | NS_POWERING_UP, true},
+	    {NS_DOWN | NS_POWERED_DOWN, true}, /* ResumeFailProgram */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		fake_open(&w, true);
+		bind_node("q-dy-a-1", "i-1", "10.0.0.1");
+		fake_node("q-dy-a-1", cases[i].state, "10.0.0.1", "{\"slurm-ec2\":\"l-1\"}");
+		assert_int_equal(suspend("q-dy-a-1"), 0);
+		if (str_eq(fake_row(&w, "q-dy-a-1"), "FREE") != cases[i].ends || (fake.trace.n > 0) != cases[i].ends)
+			fail_msg("state %x: %s", cases[i].state, fake_row(&w, "q-dy-a-1"));
+		fake_close(&w);
+	}
+}
+
 static void takes_the_claim_from_a_launch(void **state)
 {
 	struct launch l = {.id = str_dup("l-9"), .queue = str_dup("q"), .resource = str_dup("a"), .min_count = 1};
@@ -111,9 +142,9 @@ static void finds_the_machine_without_a_row(void **state)
 {
 	(void)state;
 	fake_open(&w, true);
-	fake_node("q-dy-a-1", NS_IDLE, "10.0.0.1", "{\"slurm-ec2\":\"l-1\"}");
-	fake_node("q-dy-a-2", NS_IDLE, "10.0.0.2", "{\"slurm-ec2\":\"l-other\"}");
-	fake_node("q-dy-a-3", NS_IDLE, "203.0.113.1", NULL);
+	fake_node("q-dy-a-1", NS_IDLE | NS_POWERING_DOWN, "10.0.0.1", "{\"slurm-ec2\":\"l-1\"}");
+	fake_node("q-dy-a-2", NS_IDLE | NS_POWERING_DOWN, "10.0.0.2", "{\"slurm-ec2\":\"l-other\"}");
+	fake_node("q-dy-a-3", NS_IDLE | NS_POWERING_DOWN, "203.0.113.1", NULL);
 	fake_instance("i-1", "10.0.0.1", "l-1", INSTANCE_RUNNING);
 	fake_instance("i-2", "10.0.0.2", "l-1", INSTANCE_RUNNING); /* same address, another launch: not this node's */
 	assert_int_equal(suspend("q-dy-a-1,q-dy-a-2,q-dy-a-3"), 0);
@@ -126,7 +157,7 @@ static void never_ends_a_foreign_machine(void **state)
 {
 	(void)state;
 	fake_open(&w, true);
-	fake_node("q-dy-a-1", NS_IDLE, "10.0.0.1", "{\"slurm-ec2\":\"l-1\"}");
+	fake_node("q-dy-a-1", NS_IDLE | NS_POWERING_DOWN, "10.0.0.1", "{\"slurm-ec2\":\"l-1\"}");
 	free(fake_instance("i-1", "10.0.0.1", "l-1", INSTANCE_RUNNING)->cluster);
 	fake.cloud.v[0].cluster = str_dup("another uuid");
 	assert_int_equal(suspend("q-dy-a-1"), 0);
@@ -138,7 +169,7 @@ static void leaves_foreign_nodes_alone(void **state)
 {
 	(void)state;
 	fake_open(&w, true);
-	fake_node("physical-1", NS_IDLE, "10.0.0.1", NULL);
+	fake_node("physical-1", NS_IDLE | NS_POWERING_DOWN, "10.0.0.1", NULL);
 	assert_int_equal(suspend("physical-1,q-dy-b-1"), 0);
 	fake_expect_nothing();
 	/* a node of an older generation is ours as long as a row says so */
@@ -155,6 +186,7 @@ int main(void)
 	    cmocka_unit_test(leaves_a_new_life_alone),
 	    cmocka_unit_test(leaves_an_absent_ec2_to_the_daemon),
 	    cmocka_unit_test(keeps_going_without_slurmctld),
+	    cmocka_unit_test(leaves_what_is_up_alone),
 	    cmocka_unit_test(takes_the_claim_from_a_launch),
 	    cmocka_unit_test(finds_the_machine_without_a_row),
 	    cmocka_unit_test(never_ends_a_foreign_machine),
