@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_nodeset.c - host list text both ways, order, duplicates, refusals. */
+/* test_nodeset.c - host list text both ways, order, duplicates, refusals; and the map made of it. */
 #include "tests/unit/cmocka_all.h"
 
 #include "lib/base/err.h"
 #include "lib/base/str.h"
+#include "lib/node/instance.h"
+#include "lib/node/map.h"
 #include "lib/node/nodeset.h"
 
 #include <stdlib.h>
@@ -191,6 +193,33 @@ static void test_random_round_trip(void **state)
 	}
 }
 
+/* A map is a set with a number beside each name. */
+static void test_map(void **state)
+{
+	struct instances l = { 0 };
+	struct map m = { 0 };
+
+	(void)state;
+	assert_true(map_get(&m, "a") == SIZE_MAX);
+	assert_int_equal(map_put(&m, "a", 7), 0);
+	assert_int_equal(map_put(&m, "a", 8), 0); /* the first stays */
+	assert_int_equal(map_put(&m, NULL, 9), 0);
+	assert_int_equal(map_put(&m, "", 9), 0);
+	assert_int_equal(map_put(&m, "b", 0), 0);
+	assert_int_equal(map_get(&m, "a"), 7);
+	assert_int_equal(map_get(&m, "b"), 0);
+	assert_true(map_get(&m, "c") == SIZE_MAX && map_get(&m, NULL) == SIZE_MAX && map_get(&m, "") == SIZE_MAX);
+	map_clear(&m);
+	assert_true(map_get(&m, "a") == SIZE_MAX);
+	for (int i = 0; i < 500; i++)
+		instances_add(&l)->id = i == 3 ? NULL : str_fmt("i-%d", i);
+	assert_int_equal(map_instances(&m, &l), 0);
+	assert_int_equal(map_get(&m, "i-499"), 499);
+	assert_int_equal(map_get(&m, "i-4"), 4);
+	map_clear(&m);
+	instances_clear(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -199,6 +228,7 @@ int main(void)
 	    cmocka_unit_test(test_refused_keeps_old),
 	    cmocka_unit_test(test_large),
 	    cmocka_unit_test(test_random_round_trip),
+	    cmocka_unit_test(test_map),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
