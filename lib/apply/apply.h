@@ -59,15 +59,15 @@ void world_close(struct world *w);
 extern volatile sig_atomic_t apply_stop;
 void apply_catch_signals(void);
 
-/* ResumeProgram: the whole of the resume path. Node failures are DOWN in Slurm, not an error here. -1: clustermgtd does not watch
- * (all nodes are DOWN then), or rows could not be read or written: what was launched is in its row, and clustermgtd goes on with
- * it and fails the nodes that got nothing. */
+/* ResumeProgram: the whole of the resume path. Node failures are DOWN in Slurm, not an error here. -1: clustermgtd does not
+ * watch (all nodes are DOWN then), or rows could not be read or written: what was launched is in its row, and clustermgtd goes
+ * on with it and fails the nodes that got nothing. */
 int apply_resume(struct world *w, const struct resume_request *r, int64_t deadline_mono_ms, struct err *e);
 /* For a ResumeProgram that cannot even open its world: DOWN with `why`, so that jobs go elsewhere. conf NULL = the usual path.
  */
 int apply_fail_nodes(const char *conf, const struct resume_request *r, const char *why, struct err *e);
-/* SuspendProgram and ResumeFailProgram: terminate by instance id, free the row, placeholder address, clear extra. Idempotent. Nodes
- * that slurmctld shows up or coming up are left alone.
+/* SuspendProgram and ResumeFailProgram: terminate by instance id, free the row, placeholder address, clear extra. Idempotent.
+ * Nodes that slurmctld shows up or coming up are left alone.
  * -1 if something was left to clustermgtd. */
 int apply_suspend(struct world *w, const char *const *nodes, size_t n, int64_t deadline_mono_ms, struct err *e);
 /* clustermgtd: carry out a plan. Every action is tried; failures are logged and stay for the next loop. Returns how many

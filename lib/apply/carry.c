@@ -2,8 +2,8 @@
 /* carry.c - clustermgtd's plan to effects. Actions are grouped by kind, so that a thousand of them are a few calls; every group
  * is tried.
  *
- * Each action is compared with the rows before anything is done and again just before its effect, for EC2 may have taken a minute:
- * a node whose binding changed since the plan was made is left alone.
+ * Each action is compared with the rows before anything is done and again just before its effect, for EC2 may have taken a
+ * minute: a node whose binding changed since the plan was made is left alone.
  */
 #include "lib/apply/apply.h"
 

@@ -62,7 +62,8 @@ static int tell(const struct world *w, const struct beat *b, struct err *e)
 	if (b->loop_ms == 0)
 		return err_set(e, "clustermgtd never ran here, so nobody would end a machine that goes wrong; " REMEDY);
 	if (age_s(b->loop_ms) < 0)
-		return err_set(e, "clustermgtd's last loop lies %lld s in the future: was the clock set back?", -age_s(b->loop_ms));
+		return err_set(e, "clustermgtd's last loop lies %lld s in the future: was the clock set back?",
+			       -age_s(b->loop_ms));
 	if (!fresh(w, b->loop_ms))
 		return err_set(
 		    e, "clustermgtd has finished no loop for %lld s, so nobody would end a machine that goes wrong; " REMEDY,

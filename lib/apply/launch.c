@@ -131,8 +131,8 @@ static void collect_refused(struct world *w, struct launching *l)
 	row_written(l, store_launch_done(w->store, l->row.id, &e), &e);
 }
 
-/* Without credentials nothing was sent, and nothing will be until somebody repairs them. But of a request that an earlier process
- * kept, and perhaps sent, that says nothing. */
+/* Without credentials nothing was sent, and nothing will be until somebody repairs them. But of a request that an earlier
+ * process kept, and perhaps sent, that says nothing. */
 static bool definite_no(const struct launching *l)
 {
 	const struct ec2_call *c = l->call;

@@ -60,7 +60,7 @@ static int take_row(struct retry *r, struct launch *row, struct err *e)
 {
 	struct launching *l;
 	struct err why = {""};
-	int taken = store_launch_take(r->w->store, row->id, row->pid, getpid(), e);
+	int rc, taken = store_launch_take(r->w->store, row->id, row->pid, getpid(), e);
 
 	if (taken <= 0)
 		return taken;
@@ -70,7 +70,8 @@ static int take_row(struct retry *r, struct launch *row, struct err *e)
 	l->row = *row;
 	memset(row, 0, sizeof *row);
 	l->outcome = LAUNCHING_OPEN;
-	if ((l->row.request ? launching_prepare_again(l, &why) < 0 : launching_prepare(r->w, l, &why) < 0) && say_again(why.text))
+	rc = l->row.request ? launching_prepare_again(l, &why) : launching_prepare(r->w, l, &why);
+	if (rc < 0 && say_again(why.text))
 		log_error("launch %s: %s", l->row.id, why.text);
 	return 0;
 }

@@ -5,8 +5,8 @@
  * machine, which the next run of any program finds. When EC2 cannot be reached the row is freed all the same: the machine then
  * belongs to no node, the next life of the node gets a new one, and clustermgtd ends it as an orphan by its tag.
  *
- * The brake: slurmctld asks for nodes that power down, are powered down or DOWN. One that it shows up, or coming up, has a new life
- * since (this process was late), or a job: it is left alone. With slurmctld away its question stands.
+ * The brake: slurmctld asks for nodes that power down, are powered down or DOWN. One that it shows up, or coming up, has a new
+ * life since (this process was late), or a job: it is left alone. With slurmctld away its question stands.
  */
 #include "lib/apply/apply.h"
 
@@ -188,8 +188,8 @@ static int find_rowless(struct run *r, struct err *e)
 
 /* ---- effects */
 
-/* Rows of one state, if they are still what they were; one transaction. Claims without a machine: from now on store_bind refuses
- * the launch that works for them. */
+/* Rows of one state, if they are still what they were; one transaction. Claims without a machine: from now on store_bind
+ * refuses the launch that works for them. */
 static int free_rows(struct run *r, enum binding_state state, struct err *e)
 {
 	int rc = store_batch_begin(r->w->store, e);

@@ -118,7 +118,8 @@ static void judge_row(struct view *v, const struct binding *b)
 	    !node_name_resolve(v->in->gen, b->node, &name))
 		return;
 	if (i && instance_alive(i->state))
-		view_terminate(v, "unknown-node", b->node, b->instance, NULL, "its node is not in the applied cluster any more");
+		view_terminate(v, "unknown-node", b->node, b->instance, NULL,
+			       "its node is not in the applied cluster any more");
 	view_act(v, ACT_FORGET, "unknown-node", b->node, b->instance, NULL, "the node is not in the applied cluster any more");
 }
 
