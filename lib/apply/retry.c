@@ -26,18 +26,20 @@ struct retry {
 	struct world *w;
 	int64_t deadline;
 	struct bindings rows;
+	struct map nodes;    /* names to rows */
 	struct map machines; /* instance ids of BOUND rows */
 	struct launching *v;
 	size_t n, cap;
 };
 
-/* Nodes of the launch that still wait for it. */
-static int waiting_nodes(const struct retry *r, const char *launch, struct strs *out)
+/* Nodes of the launch that still wait for it, in its order. */
+static int waiting_nodes(const struct retry *r, const struct launch *l, struct strs *out)
 {
-	for (size_t i = 0; i < r->rows.n; i++) {
-		const struct binding *b = &r->rows.v[i];
+	for (size_t i = 0; i < l->nodes.n; i++) {
+		size_t at = map_get(&r->nodes, l->nodes.v[i]);
+		const struct binding *b = at < SIZE_MAX ? &r->rows.v[at] : NULL;
 
-		if (b->state == BINDING_LAUNCHING && str_eq(b->launch, launch) && strs_add(out, b->node) < 0)
+		if (b && b->state == BINDING_LAUNCHING && str_eq(b->launch, l->id) && strs_add(out, b->node) < 0)
 			return -1;
 	}
 	return 0;
@@ -48,7 +50,10 @@ static int read_rows(struct retry *r, struct err *e)
 	if (store_bindings(r->w->store, &r->rows, e) < 0)
 		return -1;
 	for (size_t i = 0; i < r->rows.n; i++) {
-		if (r->rows.v[i].state == BINDING_BOUND && map_put(&r->machines, r->rows.v[i].instance, i) < 0)
+		const struct binding *b = &r->rows.v[i];
+
+		if (map_put(&r->nodes, b->node, i) < 0 ||
+		    (b->state == BINDING_BOUND && map_put(&r->machines, b->instance, i) < 0))
 			return err_nomem(e);
 	}
 	return 0;
@@ -97,7 +102,7 @@ static void drop_unwanted(struct retry *r)
 		struct strs wait = {0};
 		struct err e = {""};
 
-		if (waiting_nodes(r, l->row.id, &wait) == 0 && wait.n == 0) {
+		if (waiting_nodes(r, &l->row, &wait) == 0 && wait.n == 0) {
 			log_info("launch %s: none of its nodes waits any more; closed", l->row.id);
 			ec2_call_destroy(l->call);
 			l->call = NULL;
@@ -177,7 +182,7 @@ static int finish(struct retry *r, struct err *e)
 
 		if (!l->call || l->outcome == LAUNCHING_OPEN)
 			continue;
-		if (waiting_nodes(r, l->row.id, &wait) < 0)
+		if (waiting_nodes(r, &l->row, &wait) < 0)
 			rc = err_nomem(e);
 		else if (finish_one(r, l, &wait, e) < 0)
 			rc = -1;
@@ -203,5 +208,6 @@ int retry_launches(struct world *w, const struct strs *ids, int64_t deadline, st
 	free(r.v);
 	bindings_clear(&r.rows);
 	map_clear(&r.machines);
+	map_clear(&r.nodes);
 	return rc;
 }

@@ -18,11 +18,31 @@
 
 #include <stdlib.h>
 
-static void return_machines(struct world *w, const struct strs *ids, int64_t deadline)
+/* The brake: another process that works on the same launch may have given one of them to a node. */
+static void drop_bound(struct world *w, struct strs *ids)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < ids->n; i++) {
+		if (store_machine_wanted(w->store, ids->v[i], NULL, NULL) == 0) {
+			char *id = ids->v[i];
+
+			ids->v[i] = ids->v[kept];
+			ids->v[kept++] = id;
+			continue;
+		}
+		log_warn("%s is a node's machine by now: it stays", ids->v[i]);
+	}
+	while (ids->n > kept)
+		free(ids->v[--ids->n]);
+}
+
+static void return_machines(struct world *w, struct strs *ids, int64_t deadline)
 {
 	struct err e = {""};
 	char *text;
 
+	drop_bound(w, ids);
 	if (ids->n == 0)
 		return;
 	text = strs_join(ids, ",");

@@ -260,6 +260,19 @@ static void retry_finds_the_machines(void **state)
 	fake_close(&w);
 }
 
+/* As the machines were told it: the first guess of each is then right. */
+static void retry_keeps_the_order(void **state)
+{
+	(void)state;
+	fake_open(&w, true);
+	open_launch("l-1", "q-dy-a-2,q-dy-a-10", "l-1 2 2");
+	add(ACT_LAUNCH_RETRY, NULL, NULL, "l-1", -1);
+	assert_int_equal(carry(), 0);
+	assert_string_equal(fake_row(&w, "q-dy-a-2"), "BOUND i-1");
+	assert_string_equal(fake_row(&w, "q-dy-a-10"), "BOUND i-2");
+	fake_close(&w);
+}
+
 /* It was killed before it could even keep the request. */
 static void retry_makes_the_request(void **state)
 {
@@ -403,6 +416,7 @@ int main(void)
 	    cmocka_unit_test(powers_up_static_nodes),
 	    cmocka_unit_test(leaves_a_machine_that_is_wanted_alone),
 	    cmocka_unit_test(retry_finds_the_machines),
+	    cmocka_unit_test(retry_keeps_the_order),
 	    cmocka_unit_test(retry_makes_the_request),
 	    cmocka_unit_test(retries_beside_one_that_cannot_be),
 	    cmocka_unit_test(retry_returns_what_nobody_wants),

@@ -138,6 +138,25 @@ static void returns_what_was_suspended_meanwhile(void **state)
 	fake_close(&w);
 }
 
+static void other_binds_i_1(void)
+{
+	free_node_1();
+	assert_int_equal(store_adopt(w.store, "q-dy-a-3", "l-other", "i-1", "10.0.0.1", NULL), 1);
+}
+
+/* Another process worked on the same launch and gave the machine to another node. */
+static void returns_no_machine_that_a_node_has(void **state)
+{
+	(void)state;
+	fake_open(&w, true);
+	fake.on_run = other_binds_i_1;
+	assert_int_equal(resume("q-dy-a-1,q-dy-a-2"), 0);
+	EXPECT_TRACE("slurm q-dy-a-1=203.0.113.1 q-dy-a-2=203.0.113.1 extra=", "ec2 run min 2 max 2",
+		     "slurm q-dy-a-2=10.0.0.2 extra=*");
+	assert_string_equal(fake_row(&w, "q-dy-a-3"), "BOUND i-1");
+	fake_close(&w);
+}
+
 static void claim_node(const char *node, const char *id)
 {
 	struct launch l = {.id = str_dup(id), .queue = str_dup("q"), .resource = str_dup("a"), .min_count = 1};
@@ -336,6 +355,7 @@ int main(void)
 	    cmocka_unit_test(leaves_an_unknown_answer_open),
 	    cmocka_unit_test(passes_on_our_own_fault),
 	    cmocka_unit_test(returns_what_was_suspended_meanwhile),
+	    cmocka_unit_test(returns_no_machine_that_a_node_has),
 	    cmocka_unit_test(moves_a_claim_only_while_it_stands),
 	    cmocka_unit_test(goes_on_beside_another_resume),
 	    cmocka_unit_test(fails_what_cannot_be_asked),
