@@ -58,10 +58,16 @@ static const char *rendered(const struct apply_job *j, const char *name)
 }
 
 /* gres.conf is touched only if we have GPUs, or had. */
-static int new_gres(struct apply_file *f, bool gpus, struct err *e)
+static int new_gres(struct apply_job *j, struct apply_file *f, bool gpus, struct err *e)
 {
+	size_t errors = problems_count(&j->problems, PROBLEM_ERROR);
+
 	if (!gpus && !f->old_text)
 		return 0;
+	if (f->old_text)
+		slurmconf_check_marks(f->path, f->old_text, &j->problems);
+	if (problems_count(&j->problems, PROBLEM_ERROR) > errors)
+		return err_set(e, "%s cannot take our lines", f->path);
 	f->new_text = gpus ? gres_conf_merge(f->old_text) : slurmconf_unmerge(f->old_text);
 	if (!f->new_text)
 		return err_nomem(e);
@@ -87,7 +93,7 @@ static int plan_install(struct apply_job *j, const struct kvs *merged, struct er
 	f[1].new_text = str_dup(rendered(j, SITE_GRES_INCLUDE));
 	if (!f[0].new_text || (gpus && !f[1].new_text))
 		return err_nomem(e);
-	if (new_gres(&f[2], gpus, e))
+	if (new_gres(j, &f[2], gpus, e))
 		return -1;
 	f[3].new_text = slurmconf_merge(&j->site, merged, &j->problems);
 	if (!f[3].new_text)

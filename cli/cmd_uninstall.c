@@ -16,6 +16,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/err.h"
 #include "lib/base/file.h"
+#include "lib/base/problem.h"
 #include "lib/base/user.h"
 #include "lib/slurmctl/slurmctl.h"
 
@@ -78,6 +79,20 @@ static int look_ec2(struct removal *u, struct err *e)
 	return list_alive(u, e);
 }
 
+/* What stands between marks that are not whole may be the site's. */
+static int marks_whole(const struct apply_file *f, struct err *e)
+{
+	struct problems p = { 0 };
+	int rc = 0;
+
+	slurmconf_check_marks(f->path, f->old_text, &p);
+	problems_print(&p, stderr);
+	if (p.n || p.nomem)
+		rc = err_set(e, "nothing was removed: our lines cannot be told from yours in %s", f->path);
+	problems_clear(&p);
+	return rc;
+}
+
 /* File `name` beside slurm.conf (or slurm.conf itself): its text now, and without ours. */
 static int look_file(struct apply_file *f, const char *slurm_conf, const char *name, bool whole, struct err *e)
 {
@@ -97,6 +112,8 @@ static int look_file(struct apply_file *f, const char *slurm_conf, const char *n
 	f->gid = st.st_gid;
 	if (whole)
 		return 0;
+	if (marks_whole(f, e))
+		return -1;
 	f->new_text = slurmconf_unmerge(f->old_text);
 	if (!f->new_text)
 		return err_nomem(e);

@@ -166,13 +166,19 @@ static bool line_is(const struct scan *s, const char *mark)
 	return str_prefix(s->text + s->at, mark);
 }
 
+/* A mark without its end hides nothing: what follows it is the site's. */
+static bool block_begins(const struct scan *s)
+{
+	return line_is(s, SITE_BEGIN) && strstr(s->text + s->at, "\n" SITE_END);
+}
+
 static int scan_text(struct site *site, size_t file)
 {
 	struct scan s = { .text = site->file[file].text, .line = 1 };
 	bool ours = false;
 
 	while (s.text[s.at]) {
-		if (line_is(&s, SITE_BEGIN))
+		if (block_begins(&s))
 			ours = true;
 		if (line_is(&s, SITE_END))
 			ours = false;

@@ -185,21 +185,57 @@ static char *added_values(const char *line, size_t n)
 	return strndup(line + skip, n - skip);
 }
 
-static const char *skip_block(const char *s)
+static bool line_blank(const char *s)
 {
-	while (*s && !str_prefix(s, SITE_END))
-		s += line_len(s);
-	return *s ? s + line_len(s) : s;
+	s += strspn(s, " \t\r");
+	return !*s || *s == '\n';
 }
 
-/* Take our block at s out: *out loses the line end that we added before it, unless somebody added lines behind us. */
+/* A line that we write between our marks. */
+static bool line_ours(const char *s)
+{
+	static const char *const names[] = { SITE_INCLUDE, SITE_GRES_INCLUDE };
+
+	if (strncasecmp(s, "Include ", 8) != 0)
+		return false;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (str_prefix(s + 8, names[i]) && line_blank(s + 8 + strlen(names[i])))
+			return true;
+	}
+	return false;
+}
+
+/* Behind our block at s. Without an end mark it ends with our own line; a line of somebody else is kept in any case. */
+static const char *skip_block(struct buf *kept, const char *s)
+{
+	const char *end = s;
+
+	while (*end && !str_prefix(end, SITE_END))
+		end += line_len(end);
+	for (s += line_len(s); *s && s != end; s += line_len(s)) {
+		if (line_ours(s) || (*end && line_blank(s)))
+			continue;
+		if (!*end)
+			return s;
+		buf_add(kept, s, line_len(s));
+	}
+	return s == end ? s + line_len(s) : s;
+}
+
+/* Take our block at s out: *out loses the line end that we added before it, unless somebody added lines in it or behind us. */
 static const char *take_block_out(struct buf *out, const char *s)
 {
-	const char *note = strstr(s, SITE_OPEN_LINE), *after = skip_block(s);
+	const char *note = strstr(s, SITE_OPEN_LINE), *after;
 	bool added = note && note < s + line_len(s);
+	struct buf kept = { 0 };
 
-	if (added && !*after && out->n > 0 && out->v && out->v[out->n - 1] == '\n')
+	after = skip_block(&kept, s);
+	if (added && !*after && !kept.n && out->n > 0 && out->v && out->v[out->n - 1] == '\n')
 		out->v[--out->n] = 0;
+	if (buf_failed(&kept))
+		out->failed = true;
+	buf_add(out, kept.v, kept.n);
+	buf_free(&kept);
 	return after;
 }
 
@@ -250,6 +286,43 @@ char *slurmconf_unmerge(const char *text)
 		}
 	}
 	return take_text(&out);
+}
+
+/* --- are the marks whole? */
+
+static void mark_problem(struct problems *p, const char *path, int line, const char *text)
+{
+	problems_add(p, PROBLEM_ERROR, path, line, 0, NULL, "%s", text);
+}
+
+void slurmconf_check_marks(const char *path, const char *text, struct problems *p)
+{
+	int open = 0; /* line of the mark that waits for its end */
+	int n = 1;
+
+	for (const char *s = text; *s; s += line_len(s), n++) {
+		if (str_prefix(s, SITE_BEGIN)) {
+			if (open)
+				break;
+			open = n;
+		} else if (str_prefix(s, SITE_END)) {
+			if (!open)
+				mark_problem(p, path, n,
+					     "no line \"" SITE_BEGIN "\" stands before this \"" SITE_END
+					     "\": put it back, above our Include, or take this line and our Include out");
+			open = 0;
+		} else if (open && !line_ours(s) && !line_blank(s)) {
+			if (!strstr(s, "\n" SITE_END) && !str_prefix(s, SITE_END))
+				break; /* the mark that is missing is the one thing to tell */
+			problems_add(p, PROBLEM_ERROR, path, n, 0, NULL,
+				     "\"%.*s\" stands between the marks of slurm-ec2 but is not ours: move it above \"" SITE_BEGIN
+				     "\" (line %d)",
+				     (int)strcspn(s, "\r\n"), s, open);
+		}
+	}
+	if (open)
+		mark_problem(p, path, open,
+			     "no line \"" SITE_END "\" follows this one: put it back, right below the line \"Include slurm-ec2...\"");
 }
 
 /* --- putting in */
@@ -365,9 +438,14 @@ static char *with_block(char *text, const char *include)
 
 char *slurmconf_merge(const struct site *site, const struct kvs *merged, struct problems *p)
 {
-	char *text = slurmconf_unmerge(site->file[0].text);
+	size_t errors = problems_count(p, PROBLEM_ERROR);
 	bool bad = false;
+	char *text;
 
+	slurmconf_check_marks(site->file[0].path, site->file[0].text, p);
+	if (problems_count(p, PROBLEM_ERROR) > errors)
+		return NULL;
+	text = slurmconf_unmerge(site->file[0].text);
 	if (!text) {
 		p->nomem = true;
 		return NULL;

@@ -121,6 +121,62 @@ static void test_edits_stay(void **state)
 	problems_clear(&p);
 }
 
+/* Marks that are not whole are refused with their place, and taking out keeps what is not ours. */
+static void test_marks(void **state)
+{
+	static const struct {
+		const char *text;
+		int line; /* 0 = good */
+		const char *word, *back;
+	} rows[] = {
+		{ "A=b\n" SITE_BEGIN " (x)\nInclude slurm-ec2.conf\n" SITE_END "\nC=d\n", 0, NULL, "A=b\nC=d\n" },
+		{ "A=b\n" SITE_BEGIN "\nInclude slurm-ec2.conf\r\n\n" SITE_END "\n", 0, NULL, "A=b\n" },
+		{ SITE_BEGIN "\nInclude slurm-ec2-gres.conf\n" SITE_END, 0, NULL, "" },
+		{ "A=b\n" SITE_BEGIN "\nInclude slurm-ec2.conf\nNodeName=n1\n", 2, "put it back", "A=b\nNodeName=n1\n" },
+		{ "A=b\n" SITE_BEGIN "\nInclude slurm-ec2.conf\n", 2, "put it back", "A=b\n" },
+		{ "A=b\n" SITE_BEGIN "\nNodeName=n1\nInclude slurm-ec2.conf\n" SITE_END "\n", 3, "NodeName=n1", "A=b\nNodeName=n1\n" },
+		{ SITE_BEGIN "\nInclude slurm-ec2.conf\n# mine\n" SITE_END "\n", 3, "# mine", "# mine\n" },
+		{ SITE_BEGIN "\nInclude slurm-ec2.confX\n" SITE_END "\n", 2, "slurm-ec2.confX", "Include slurm-ec2.confX\n" },
+		{ "A=b\nInclude slurm-ec2.conf\n" SITE_END "\n", 3, "put it back", NULL },
+		{ SITE_BEGIN "\nInclude slurm-ec2.conf\n" SITE_BEGIN "\nInclude slurm-ec2.conf\n" SITE_END "\n", 1, "put it back", NULL },
+	};
+	struct kvs want = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct problems p = { 0 };
+		char *out = merge(rows[i].text, &want, &p), *back = slurmconf_unmerge(rows[i].text);
+
+		if (rows[i].line == 0) {
+			assert_non_null(out);
+			assert_int_equal(p.n, 0);
+		} else {
+			if (out || p.n != 1)
+				fail_msg("row %zu: %zu problems", i, p.n);
+			assert_int_equal(p.v[0].line, rows[i].line);
+			assert_string_equal(p.v[0].file, "/etc/slurm/slurm.conf");
+			assert_non_null(strstr(p.v[0].text, rows[i].word));
+		}
+		if (rows[i].back)
+			assert_string_equal(back, rows[i].back);
+		free(out);
+		free(back);
+		problems_clear(&p);
+	}
+}
+
+/* A begin mark without its end hides none of the site's keys from the check for clashes. */
+static void test_open_mark_hides_nothing(void **state)
+{
+	struct site s = { 0 };
+
+	(void)state;
+	assert_int_equal(site_add(&s, "/x", SITE_BEGIN "\nInclude slurm-ec2.conf\nNodeName=n1\nPrivateData=jobs\n"), 0);
+	assert_true(site_has_nodes(&s));
+	assert_non_null(site_find(&s, "PrivateData"));
+	site_clear(&s);
+}
+
 /* Lines added behind our block keep the line end that we gave the line before it. */
 static void test_lines_behind(void **state)
 {
@@ -268,6 +324,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_missing),	     cmocka_unit_test(test_round_trip), cmocka_unit_test(test_edits_stay),
 		cmocka_unit_test(test_lines_behind),
+		cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_open_mark_hides_nothing),
 		cmocka_unit_test(test_needs_shrink), cmocka_unit_test(test_included),	cmocka_unit_test(test_site),
 		cmocka_unit_test(test_gres),
 	};
