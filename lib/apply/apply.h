@@ -73,8 +73,8 @@ int apply_suspend(struct world *w, const char *const *nodes, size_t n, int64_t d
 /* clustermgtd: carry out a plan. Every action is tried; failures are logged and stay for the next loop. Returns how many
  * failed. seen: the instances the plan was made from, may be NULL if EC2 was not read. */
 size_t apply_plan(struct world *w, const struct plan *p, const struct instances *seen, int64_t deadline_mono_ms);
-/* False if the same sentence was said within the last ten minutes by this process: a loop's repeats are not worth a line each.
- */
+/* False if the same sentence was said within the last ten minutes by this process: a loop that fails the same way again is not
+ * worth a line each time. For errors only: what was done is logged each time. */
 bool say_again(const char *text);
 /* Wake clustermgtd through its socket, if it listens. */
 void apply_poke(void);

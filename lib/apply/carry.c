@@ -27,6 +27,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MACHINES_A_LINE 200 /* of the log: about 10 KB */
+
 enum fate { FATE_GO, FATE_STALE, FATE_FAILED };
 
 struct carry {
@@ -47,21 +49,56 @@ static void failed(struct carry *c, size_t i, const struct err *e)
 		log_error("%s %s: %s", action_kind_text(a->kind), a->node ? a->node : a->launch ? a->launch : "", e->text);
 }
 
-static void announce(const struct action *a)
+/* Whom the action is about, other than by node alone: "NODE INSTANCE", "NODES LAUNCH". NULL = by node, or no memory. */
+static char *subject(const struct action *a)
 {
 	char *nodes = a->nodes.n ? nodeset_text_of((const char *const *)a->nodes.v, a->nodes.n) : NULL;
-	struct buf b = {0};
+	const char *what = a->instance ? a->instance : a->node ? NULL : a->launch;
+	const char *who = a->node ? a->node : nodes;
+	char *text = what ? str_fmt("%s%s%s", who ? who : "", who ? " " : "", what) : NULL;
 
-	buf_str(&b, action_kind_text(a->kind));
-	if (a->node || nodes)
-		buf_fmt(&b, " %s", a->node ? a->node : nodes);
-	if (a->instance || a->launch)
-		buf_fmt(&b, " %s", a->instance ? a->instance : a->launch);
-	buf_fmt(&b, ": %s (%s)", a->reason ? a->reason : "", a->code ? a->code : "");
-	if (say_again(buf_text(&b)))
-		log_info("%s", buf_text(&b));
-	buf_free(&b);
 	free(nodes);
+	return text;
+}
+
+/* One line, with everybody of at[] for whom the sentence is that of at[first]. */
+static void announce_group(const struct carry *c, const size_t *at, size_t n, size_t first, bool *told)
+{
+	const struct action *f = &c->plan->v[at[first]];
+	struct strs names = {0}, others = {0};
+	char *by_name, *by_other;
+
+	for (size_t i = first; i < n && others.n < MACHINES_A_LINE; i++) {
+		const struct action *a = &c->plan->v[at[i]];
+		char *text;
+
+		if (told[i] || !str_eq(a->reason, f->reason) || !str_eq(a->code, f->code))
+			continue;
+		told[i] = true;
+		text = subject(a);
+		if (text ? strs_take(&others, text) < 0 : a->node && strs_add(&names, a->node) < 0)
+			break;
+	}
+	by_name = nodeset_text_of((const char *const *)names.v, names.n);
+	by_other = strs_join(&others, ", ");
+	log_info("%s %s%s%s: %s (%s)", action_kind_text(f->kind), by_name ? by_name : "", names.n && others.n ? ", " : "",
+		 by_other ? by_other : "", f->reason ? f->reason : "", f->code ? f->code : "");
+	free(by_name);
+	free(by_other);
+	strs_clear(&names);
+	strs_clear(&others);
+}
+
+/* Every action, each time: who looks for a node that comes and goes must find it. at[]: actions of one kind. */
+static void announce(const struct carry *c, const size_t *at, size_t n)
+{
+	bool *told = calloc(n ? n : 1, sizeof *told);
+
+	for (size_t i = 0; told && i < n; i++) {
+		if (!told[i])
+			announce_group(c, at, n, i, told);
+	}
+	free(told);
 }
 
 /* ---- is it still true? */
@@ -127,28 +164,28 @@ static void note_terminations(struct carry *c)
 static void terminate(struct carry *c)
 {
 	const char **ids = calloc(c->plan->n ? c->plan->n : 1, sizeof *ids);
+	size_t *at = calloc(c->plan->n ? c->plan->n : 1, sizeof *at), n = 0;
 	struct err e = {""};
-	size_t n = 0;
 
-	for (size_t i = 0; ids && i < c->plan->n; i++) {
-		const struct action *a = &c->plan->v[i];
-
-		if (a->kind != ACT_TERMINATE || c->fate[i] != FATE_GO)
+	for (size_t i = 0; ids && at && i < c->plan->n; i++) {
+		if (c->plan->v[i].kind != ACT_TERMINATE || c->fate[i] != FATE_GO)
 			continue;
-		announce(a);
-		ids[n++] = a->instance;
+		ids[n] = c->plan->v[i].instance;
+		at[n++] = i;
 	}
+	announce(c, at, n);
 	if (n > 0)
 		note_terminations(c);
 	if (n > 0 && ec2_terminate_all(c->w->aws, ids, n, c->deadline, &e) < 0) {
-		for (size_t i = 0; i < c->plan->n; i++) {
-			if (c->plan->v[i].kind != ACT_TERMINATE || c->fate[i] != FATE_GO)
-				continue;
-			failed(c, i, &e);
-			if (c->plan->v[i].node)
-				nodeset_add(c->kept, c->plan->v[i].node);
+		for (size_t i = 0; i < n; i++) {
+			const char *node = c->plan->v[at[i]].node;
+
+			failed(c, at[i], &e);
+			if (node)
+				nodeset_add(c->kept, node);
 		}
 	}
+	free(at);
 	free(ids);
 }
 
@@ -183,9 +220,9 @@ static size_t collect(struct carry *c, enum action_kind kind, size_t *at)
 
 		if (a->kind != kind || nodeset_has(c->kept, a->node) || !go(c, i, false))
 			continue;
-		announce(a);
 		at[n++] = i;
 	}
+	announce(c, at, n);
 	return n;
 }
 
@@ -284,7 +321,7 @@ static uint32_t state_of(enum action_kind k)
 	}
 }
 
-static void state_group(struct carry *c, size_t first, bool *done)
+static void state_group(struct carry *c, size_t first, bool *done, size_t *at)
 {
 	const struct action *f = &c->plan->v[first];
 	struct strs names = {0};
@@ -296,10 +333,11 @@ static void state_group(struct carry *c, size_t first, bool *done)
 		if (done[i] || a->kind != f->kind || !str_eq(a->reason, f->reason) || !go(c, i, true))
 			continue;
 		done[i] = true;
-		announce(a);
 		if (strs_add(&names, a->node) < 0)
 			break;
+		at[names.n - 1] = i;
 	}
+	announce(c, at, names.n);
 	if (tell_state((const char *const *)names.v, names.n, state_of(f->kind), f->reason, c->deadline, &e) < 0)
 		failed(c, first, &e);
 	strs_clear(&names);
@@ -308,11 +346,13 @@ static void state_group(struct carry *c, size_t first, bool *done)
 static void states(struct carry *c)
 {
 	bool *done = calloc(c->plan->n ? c->plan->n : 1, sizeof *done);
+	size_t *at = calloc(c->plan->n ? c->plan->n : 1, sizeof *at);
 
-	for (size_t i = 0; done && i < c->plan->n; i++) {
+	for (size_t i = 0; done && at && i < c->plan->n; i++) {
 		if (!done[i] && c->fate[i] == FATE_GO && state_of(c->plan->v[i].kind))
-			state_group(c, i, done);
+			state_group(c, i, done, at);
 	}
+	free(at);
 	free(done);
 }
 
@@ -328,7 +368,7 @@ static void launches(struct carry *c)
 
 		if (a->kind != ACT_LAUNCH_RETRY && a->kind != ACT_LAUNCH_CLOSE)
 			continue;
-		announce(a);
+		announce(c, &i, 1);
 		if (a->kind == ACT_LAUNCH_RETRY && strs_add(&retry, a->launch) < 0)
 			break;
 		if (a->kind == ACT_LAUNCH_CLOSE && store_launch_done(c->w->store, a->launch, &e) < 0)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_apply_plan.c - clustermgtd's actions carried out: stale ones left alone, failures kept for the next loop, launches
  * retried; and the lock. */
+#include "lib/base/buf.h"
 #include "lib/base/clock.h"
 #include "lib/base/err.h"
 #include "lib/base/file.h"
+#include "lib/base/log.h"
 #include "lib/state/store.h"
 #include "tests/unit/fake_world.h"
 #include "tests/unit/test.h"
@@ -394,6 +396,51 @@ static void one_lock(void **state)
 	free(dir);
 }
 
+/* Lines of the log at path that end in `end`. */
+static int lines_ending(const char *path, const char *end)
+{
+	struct buf b = {0};
+	struct strs lines = {0};
+	int n = 0;
+
+	assert_int_equal(file_read(path, 65536, &b, NULL), 0);
+	assert_int_equal(strs_split(&lines, buf_text(&b), '\n'), 0);
+	for (size_t i = 0; i < lines.n; i++) {
+		size_t len = strlen(lines.v[i]);
+
+		n += len >= strlen(end) && str_eq(lines.v[i] + len - strlen(end), end);
+	}
+	strs_clear(&lines);
+	buf_free(&b);
+	return n;
+}
+
+/* A node that loses its machine every few minutes is in the log each time; nodes of one sentence share a line. */
+static void logs_every_action(void **state)
+{
+	char *dir = test_folder(), *path = file_join(dir, "log");
+
+	(void)state;
+	fake_open(&w, true);
+	assert_int_equal(log_open("test", path, LOG_INFO_LEVEL, NULL), 0);
+	for (int i = 0; i < 2; i++) {
+		add(ACT_NODE_DOWN, "q-dy-a-1", NULL, NULL, -1);
+		add(ACT_NODE_DOWN, "q-dy-a-2", NULL, NULL, -1);
+		add(ACT_TERMINATE, NULL, "i-1", NULL, -1);
+		add(ACT_TERMINATE, "q-dy-a-3", "i-3", NULL, -1);
+		add(ACT_NODE_POWER_UP, "q-dy-a-4", NULL, NULL, -1);
+		assert_int_equal(carry(), 0);
+	}
+	log_open("test", NULL, LOG_INFO_LEVEL, NULL);
+	assert_int_equal(lines_ending(path, ": down q-dy-a-[1-2]: why (test)"), 2);
+	assert_int_equal(lines_ending(path, ": terminate i-1, q-dy-a-3 i-3: why (test)"), 2);
+	assert_int_equal(lines_ending(path, ": power-up q-dy-a-4: why (test)"), 2);
+	fake_close(&w);
+	file_remove_tree(dir, NULL);
+	free(path);
+	free(dir);
+}
+
 static void says_it_once(void **state)
 {
 	(void)state;
@@ -423,6 +470,7 @@ int main(void)
 	    cmocka_unit_test(retry_fails_the_nodes_for_good),
 	    cmocka_unit_test(retry_stays_open_while_unknown),
 	    cmocka_unit_test(one_lock),
+	    cmocka_unit_test(logs_every_action),
 	    cmocka_unit_test(says_it_once),
 	};
 
