@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #define LOOP_LIMIT_MS 60000 /* for the EC2 calls of one loop */
+#define DRY_RUN_LIMIT_MS 20000 /* the same while a person waits */
 #define HURRY_MS 5000	    /* first pause while something is unfinished */
 
 struct options {
@@ -73,7 +74,8 @@ static int dry_run(struct err *e)
 
 	if (world_open_readonly(&w, e) < 0)
 		return -1;
-	observe(&w, &o, clock_mono_ms() + LOOP_LIMIT_MS, true);
+	observe(&w, &o, clock_mono_ms() + DRY_RUN_LIMIT_MS, true);
+	observed_print_unread(&o, stdout);
 	rc = observed_plan(&w, &o, &seen, &p);
 	text = rc == 0 ? plan_text(&p) : NULL;
 	if (text)
@@ -187,7 +189,7 @@ int main(int argc, char **argv)
 	if (rc == 0)
 		rc = opt.dry_run ? dry_run(&e) : serve(&opt, &e);
 	if (rc < 0)
-		log_error("%s", e.text);
+		log_fatal("%s", e.text);
 	log_close();
 	return rc < 0;
 }

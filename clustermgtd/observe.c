@@ -40,12 +40,14 @@ static void source_read(struct world *w, struct source *s, bool ok, const struct
 	struct err e = {""};
 	const char *name = s->name;
 
+	if (quiet)
+		return;
 	if (!ok && (say_again(why->text) || !s->failing))
 		log_error("%s: %s", name, why->text);
 	if (ok && s->failing)
 		log_info("%s: can be read again", name);
 	s->failing = !ok;
-	if (quiet || !w->store)
+	if (!w->store)
 		return;
 	if ((ok ? store_source_ok(w->store, name, clock_wall_ms(), &e)
 		: store_source_failed(w->store, name, clock_wall_ms(), why->text, &e)) < 0)
@@ -54,21 +56,18 @@ static void source_read(struct world *w, struct source *s, bool ok, const struct
 
 static void read_slurm(struct world *w, struct observed *o, bool quiet)
 {
-	struct err e = {""};
-
-	o->slurm = slurmctl_ping(&e) == 0 && slurmctl_nodes(&o->nodes, &e) == 0;
-	source_read(w, &slurm_source, o->slurm, &e, quiet);
+	o->slurm = slurmctl_ping(&o->slurm_why) == 0 && slurmctl_nodes(&o->nodes, &o->slurm_why) == 0;
+	source_read(w, &slurm_source, o->slurm, &o->slurm_why, quiet);
 }
 
 static void read_ec2(struct world *w, struct observed *o, int64_t deadline, bool quiet)
 {
-	struct err e = {"out of memory"};
-
+	err_nomem(&o->ec2_why);
 	o->call = ec2_describe_cluster(w->gen->uuid);
-	o->ec2 = o->call && ec2_perform_one(w->aws, o->call, deadline, &e) == 0;
+	o->ec2 = o->call && ec2_perform_one(w->aws, o->call, deadline, &o->ec2_why) == 0;
 	if (o->ec2)
 		o->instances = ec2_describe_reply(o->call);
-	source_read(w, &ec2_source, o->ec2, &e, quiet);
+	source_read(w, &ec2_source, o->ec2, &o->ec2_why, quiet);
 }
 
 /* ---- rows */
@@ -129,28 +128,41 @@ static int strip_prefix(struct kvs *l, const char *prefix)
 	return 0;
 }
 
-static void read_rows(struct world *w, struct observed *o)
+static void read_rows(struct world *w, struct observed *o, bool quiet)
 {
-	struct err e = {""};
+	struct err *e = &o->rows_why;
 
 	if (!w->store) {
 		o->rows = true; /* there is no file: nothing is bound */
 		return;
 	}
-	o->rows = store_bindings(w->store, &o->bindings, &e) == 0 && store_launches_open(w->store, &o->launches, &e) == 0 &&
-		  store_counters(w->store, STATIC_BACKOFF_PREFIX, &o->backoff, &e) == 0 && find_dead(o) == 0 &&
+	o->rows = store_bindings(w->store, &o->bindings, e) == 0 && store_launches_open(w->store, &o->launches, e) == 0 &&
+		  store_counters(w->store, STATIC_BACKOFF_PREFIX, &o->backoff, e) == 0 && find_dead(o) == 0 &&
 		  strip_prefix(&o->backoff, STATIC_BACKOFF_PREFIX) == 0;
-	if (!o->rows && say_again(e.text))
-		log_error("state: %s", e.text);
+	if (!o->rows && !quiet && say_again(e->text))
+		log_error("state: %s", e->text);
 }
 
 void observe(struct world *w, struct observed *o, int64_t deadline, bool quiet)
 {
 	memset(o, 0, sizeof *o);
 	o->at_ms = clock_wall_ms();
-	read_rows(w, o); /* first: what changes after it is not judged by this loop */
+	read_rows(w, o, quiet); /* first: what changes after it is not judged by this loop */
 	read_slurm(w, o, quiet);
 	read_ec2(w, o, deadline, quiet);
+}
+
+static void print_unread(FILE *out, const char *name, bool was_read, const struct err *why)
+{
+	if (!was_read)
+		fprintf(out, "%s was not read: %s; nothing that needs it was decided\n", name, why->text);
+}
+
+void observed_print_unread(const struct observed *o, FILE *out)
+{
+	print_unread(out, "Slurm", o->slurm, &o->slurm_why);
+	print_unread(out, "EC2", o->ec2, &o->ec2_why);
+	print_unread(out, "the state file", o->rows, &o->rows_why);
 }
 
 void observed_clear(struct observed *o)

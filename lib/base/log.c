@@ -118,6 +118,20 @@ void log_error(const char *fmt, ...)
 	LOG_AT(LOG_ERROR_LEVEL);
 }
 
+void log_fatal(const char *fmt, ...)
+{
+	struct buf text = {0};
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vfmt(&text, fmt, ap);
+	va_end(ap);
+	log_error("%s", buf_text(&text));
+	if (state.fd >= 0)
+		dprintf(STDERR_FILENO, "%s: %s\n", state.ident, buf_text(&text));
+	buf_free(&text);
+}
+
 void log_warn(const char *fmt, ...)
 {
 	LOG_AT(LOG_WARN_LEVEL);

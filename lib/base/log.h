@@ -18,6 +18,8 @@ void log_close(void);
 /* Text "error", "warning", "info" or "debug" to level; -1 if it is none of them. */
 int log_level_parse(const char *text, enum log_level *out);
 
+/* log_error for a program that gives up: if the log is a file, whoever started it is told on stderr too. Does not exit. */
+void log_fatal(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_info(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

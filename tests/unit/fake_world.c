@@ -204,6 +204,15 @@ struct ec2_call *ec2_describe_by(const char *filter, const char *const *values, 
 	return c;
 }
 
+struct ec2_call *ec2_describe_cluster(const char *uuid)
+{
+	struct ec2_call *c = new_call("DescribeInstances");
+
+	(void)uuid;
+	c->body = str_dup("instance-id");
+	return c;
+}
+
 static bool hidden(void)
 {
 	if (fake.hide_ip <= 0)

@@ -62,6 +62,34 @@ static void lines(void **state)
 	buf_free(&b);
 }
 
+/* Whoever starts a program that gives up sees why, also when the log is a file; never twice. */
+static void fatal_is_on_stderr_too(void **state)
+{
+	char *err_path = file_join(folder, "stderr");
+	int kept = dup(STDERR_FILENO);
+	struct buf b = {0};
+
+	(void)state;
+	assert_non_null(freopen(err_path, "w", stderr));
+	assert_int_equal(log_open("unit", path, LOG_INFO_LEVEL, NULL), 0);
+	log_error("not for stderr");
+	log_fatal("no %s", "way");
+	log_open("unit", NULL, LOG_INFO_LEVEL, NULL);
+	log_fatal("once");
+	fflush(stderr);
+	dup2(kept, STDERR_FILENO);
+	close(kept);
+	assert_int_equal(file_read(err_path, 10000, &b, NULL), 0);
+	assert_int_equal(strncmp(buf_text(&b), "unit: no way\n2", 14), 0);
+	assert_non_null(strstr(buf_text(&b), "]: error: once\n"));
+	assert_string_equal(strchr(strchr(buf_text(&b), '\n') + 1, '\n'), "\n");
+	buf_reset(&b);
+	assert_int_equal(file_read(path, 10000, &b, NULL), 0);
+	assert_non_null(strstr(buf_text(&b), "]: error: no way\n"));
+	buf_free(&b);
+	free(err_path);
+}
+
 static void unopenable(void **state)
 {
 	struct err e;
@@ -90,7 +118,12 @@ static void levels(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(lines), cmocka_unit_test(unopenable), cmocka_unit_test(levels)};
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(lines),
+	    cmocka_unit_test(fatal_is_on_stderr_too),
+	    cmocka_unit_test(unopenable),
+	    cmocka_unit_test(levels),
+	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }
