@@ -2,11 +2,13 @@
 AC_DEFUN([SE_SLURM], [
   SLURM_CPPFLAGS= SLURM_LDFLAGS= SLURM_LIBS=-lslurm
   AS_IF([test -n "$with_slurm"], [
+    AS_IF([test ! -f "$with_slurm/include/slurm/slurm.h"], [AC_MSG_ERROR([--with-slurm=$with_slurm: there is no include/slurm/slurm.h in it])])
     SLURM_CPPFLAGS="-I$with_slurm/include"
     for se_dir in lib lib64; do
       AS_IF([test -e "$with_slurm/$se_dir/libslurm.so"],
         [SLURM_LDFLAGS="-L$with_slurm/$se_dir -Wl,-rpath,$with_slurm/$se_dir"])
     done
+    AS_IF([test -z "$SLURM_LDFLAGS"], [AC_MSG_ERROR([--with-slurm=$with_slurm: there is no libslurm.so in its lib or lib64])])
   ])
   se_cppflags=$CPPFLAGS se_ldflags=$LDFLAGS se_libs=$LIBS
   CPPFLAGS="$CPPFLAGS $SLURM_CPPFLAGS" LDFLAGS="$LDFLAGS $SLURM_LDFLAGS" LIBS="$SLURM_LIBS $LIBS"

@@ -39,16 +39,13 @@ wait_for() {
 	done
 }
 
-# Build in $BUILD. A checkout without ./configure is copied to $BUILD/source first, so that nothing is made outside of $BUILD.
+# shellcheck source=tests/lib/source.sh
+. "$TOP/tests/lib/source.sh"
+
 build_product() {
-	local source=$TOP
+	local source
 	mkdir -p "$BUILD" || return
-	if [ ! -x "$TOP/configure" ]; then
-		source=$BUILD/source
-		mkdir -p "$source"
-		tar -C "$TOP" --exclude=./build --exclude=./.git -cf - . | tar -C "$source" -xf - || return
-		[ -x "$source/configure" ] || (cd "$source" && ./bootstrap) || return
-	fi
+	source=$(source_tree "$BUILD") || return
 	if [ ! -f "$BUILD/Makefile" ]; then
 		(cd "$BUILD" && "$source/configure" -q --prefix=/opt/slurm-ec2 --sysconfdir=/etc --localstatedir=/var "$@") || return
 	fi
