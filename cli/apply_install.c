@@ -19,6 +19,7 @@
 #include "lib/slurmctl/slurmctl.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,6 +29,21 @@
 #define ANSWER_LIMIT_MS 90000
 #define KNOWN_LIMIT_MS 20000
 #define POLL_MS 200
+
+/* --- signals */
+
+void apply_hold_signals(sigset_t *before)
+{
+	sigset_t hold;
+
+	sigemptyset(&hold);
+	sigaddset(&hold, SIGINT);
+	sigaddset(&hold, SIGTERM);
+	sigaddset(&hold, SIGHUP);
+	sigaddset(&hold, SIGQUIT);
+	sigaddset(&hold, SIGPIPE);
+	sigprocmask(SIG_BLOCK, &hold, before);
+}
 
 /* --- files */
 

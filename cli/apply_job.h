@@ -16,6 +16,7 @@
 #include "lib/cluster/settings.h"
 #include "lib/node/itype.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -125,6 +126,8 @@ int apply_step_install(struct apply_job *j, struct buf *note, struct err *e);
 int apply_install_files(const struct apply_file *f, size_t n, bool back, struct err *e);
 /* Remove the copies that apply_install_files keeps beside the site's files. */
 void apply_forget_copies(const struct apply_file *f, size_t n);
+/* Let the signals that end a program wait, a closed output's too; the mask before goes to *before. */
+void apply_hold_signals(sigset_t *before);
 int apply_restart(const struct settings *s, struct err *e);
 /* Wait until slurmctld answers. */
 int apply_wait_slurm(int64_t limit_ms, struct err *e);

@@ -90,20 +90,6 @@ static int gate(struct apply_job *j, bool failed)
 	return 1;
 }
 
-/* From the first change on signals wait, a closed output's as well: Ctrl-C leaves either the old state or the new one. */
-static void hold_signals(sigset_t *before)
-{
-	sigset_t hold;
-
-	sigemptyset(&hold);
-	sigaddset(&hold, SIGINT);
-	sigaddset(&hold, SIGTERM);
-	sigaddset(&hold, SIGHUP);
-	sigaddset(&hold, SIGQUIT);
-	sigaddset(&hold, SIGPIPE);
-	sigprocmask(SIG_BLOCK, &hold, before);
-}
-
 static bool asked_to_end(void)
 {
 	sigset_t now;
@@ -119,7 +105,8 @@ static int make(struct apply_job *j, size_t i, struct err *e)
 	sigset_t before;
 	int rc = 0;
 
-	hold_signals(&before);
+	/* Ctrl-C leaves either the old state or the new one */
+	apply_hold_signals(&before);
 	for (; i < N_STEPS && rc == 0; i++) {
 		if (!j->stored && asked_to_end())
 			rc = err_set(e, "interrupted; all is as before");

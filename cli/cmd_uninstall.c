@@ -22,6 +22,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -207,16 +208,28 @@ static int come_back(struct removal *u, struct err *e)
 	return err_prefix(e, "nothing was removed, our lines are back in Slurm's files; slurmctld without them");
 }
 
-static int leave_slurm(struct removal *u, struct err *e)
+static int change_slurm(struct removal *u, struct err *e)
 {
-	if (!u->files_differ)
-		return 0;
 	if (apply_install_files(u->file, N_FILES, false, e))
 		return come_back(u, e);
 	if (u->site_nodes)
 		return restart(u, e) ? come_back(u, e) : 0;
 	puts("slurmctld keeps running as it is: slurm.conf has no node of its own left, so it would not start again");
 	return 0;
+}
+
+/* Files and slurmctld change together: a second run would not find out that they did not. */
+static int leave_slurm(struct removal *u, struct err *e)
+{
+	sigset_t before;
+	int rc;
+
+	if (!u->files_differ)
+		return 0;
+	apply_hold_signals(&before);
+	rc = change_slurm(u, e);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return rc;
 }
 
 /* A placement group cannot go before its machines have ended. */

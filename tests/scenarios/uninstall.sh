@@ -55,6 +55,20 @@ expect "$(grep -v slurm-ec2-old <<<"$during")" "$(folder | grep -v slurm-ec2-old
 expect 4 "$(left | wc -l)" "templates and groups: $(left)"
 on_head cp -p /root/settings /etc/slurm-ec2/settings.yaml
 
+step "interrupted while slurmctld restarts: files and slurmctld go together, the rest waits for the next run"
+on_head sh -c 'printf "#!/bin/sh\\ntouch /root/began; until [ -e /root/go ]; do sleep 0.1; done; systemctl restart slurmctld\\n" >/root/slow &&
+	chmod 755 /root/slow && cp -p /etc/slurm /root/slurm.before -r && echo "SlurmctldRestart: [/root/slow]" >>/etc/slurm-ec2/settings.yaml'
+on_head slurm-ec2 uninstall --yes >"$RUN/out" 2>&1 &
+uninstall=$!
+wait_for 20 "slurmctld is about to be restarted" on_head test -e /root/began
+on_head pkill -INT -x slurm-ec2
+on_head touch /root/go
+if wait "$uninstall"; then fail "it went on: $(<"$RUN/out")"; fi
+expect phys1 "$(on_head sinfo --noheader --Node --format=%N)" "nodes"
+expect 4 "$(left | wc -l)" "templates and groups: $(left)"
+on_head sh -c 'cp -p /root/slurm.before/* /etc/slurm/ && cp -p /root/settings /etc/slurm-ec2/settings.yaml && systemctl restart slurmctld'
+wait_for 20 "slurmctld answers" on_head scontrol ping
+
 step "with --yes: listed, then gone"
 on_head slurm-ec2 uninstall --yes >"$RUN/out"
 for word in 'take our lines out of /etc/slurm/slurm.conf' 'remove /etc/slurm/slurm-ec2.conf' 'launch template demo/queue1/c6i' 'placement group '; do
