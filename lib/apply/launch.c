@@ -116,11 +116,29 @@ static void collect_came(struct world *w, struct launching *l)
 			  got->v[i].private_ip ? got->v[i].private_ip : "(no address yet)");
 }
 
+const char *launching_remedy(const char *code)
+{
+	static const struct {
+		const char *code, *remedy;
+	} known[] = {
+		{"InvalidLaunchTemplateId.NotFound", "the launch template was deleted, run slurm-ec2 apply to make it again"},
+		{"InvalidLaunchTemplateId.VersionNotFound", "the launch template was changed, run slurm-ec2 apply to make it again"},
+		{"UnauthorizedOperation", "`slurm-ec2 policy` prints what the credentials must be allowed"},
+	};
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		if (str_eq(code, known[i].code))
+			return known[i].remedy;
+	}
+	return "";
+}
+
 static void collect_refused(struct world *w, struct launching *l)
 {
 	const struct aws_error *a = &l->call->error;
-	char *detail = str_fmt("launch %s, %s/%s, %zu nodes: %s: %s (request %s)", l->row.id, l->row.queue, l->row.resource,
-			       l->row.nodes.n, a->code, a->message, a->request_id);
+	const char *remedy = launching_remedy(a->code);
+	char *detail = str_fmt("launch %s, %s/%s, %zu nodes: %s: %s (request %s)%s%s", l->row.id, l->row.queue, l->row.resource,
+			       l->row.nodes.n, a->code, a->message, a->request_id, *remedy ? "; " : "", remedy);
 	struct err e = {""};
 
 	l->outcome = LAUNCHING_REFUSED;

@@ -40,6 +40,8 @@ int launching_prepare_again(struct launching *l, struct err *e);
 void launching_collect(struct world *w, struct launching *l);
 /* Instances that came; an empty list if none. Borrowed from the call. */
 const struct instances *launching_instances(const struct launching *l);
+/* What a person does about a refusal of this code, "" if we do not know better than EC2's own words. */
+const char *launching_remedy(const char *code);
 void launching_clear(struct launching *l);
 
 /* Append an event; trouble is only logged, because an event never decides anything. */

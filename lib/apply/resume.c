@@ -37,6 +37,7 @@
 #define PLACEHOLDER_MS 5000 /* patience with an absent slurmctld before launching */
 #define JOB_COMMENTS_MAX 50 /* a comment is one RPC a job */
 #define NO_OWNER SIZE_MAX
+#define CODE_FAILED "ResumeFailed" /* no request could be made; the reason follows */
 
 struct run {
 	struct world *w;
@@ -51,6 +52,7 @@ struct run {
 	size_t n_launch, cap_launch;
 	size_t left;	 /* launches that stay open */
 	const char *raw; /* EC2's own words for the last refusal, for job comments; borrowed from a call */
+	struct err why;	 /* of CODE_FAILED */
 };
 
 /* ---- observe: which nodes have a machine already */
@@ -337,7 +339,8 @@ static int not_prepared(struct run *r, struct launching *l, const struct resume_
 
 	log_error("launch for %zu nodes of %s/%s: %s", s->nodes->n, res->queue, res->name, e->text);
 	l->outcome = LAUNCHING_REFUSED;
-	return resume_plan_answer(r->plan, s->id, &none, "ResumeFailed");
+	r->why = *e;
+	return resume_plan_answer(r->plan, s->id, &none, CODE_FAILED);
 }
 
 /* Nothing was sent yet: give the claims of this round back, so that the plan can be made anew. */
@@ -435,6 +438,11 @@ static int bind_all(struct run *r, const struct resume_result *res, struct err *
 	return rc;
 }
 
+static const char *why_of(const struct run *r, const char *code)
+{
+	return str_eq(code, CODE_FAILED) ? r->why.text : NULL;
+}
+
 /* One update for each code. */
 static void fail_code(struct run *r, const struct resume_result *res, size_t first, const char **names, bool *done)
 {
@@ -446,7 +454,7 @@ static void fail_code(struct run *r, const struct resume_result *res, size_t fir
 			done[i] = true;
 		}
 	}
-	settle_failed(r->w, names, n, res->fail[first].code, r->deadline + AFTER_LIMIT_MS);
+	settle_failed(r->w, names, n, res->fail[first].code, why_of(r, res->fail[first].code), r->deadline + AFTER_LIMIT_MS);
 }
 
 static bool any_failed(const struct resume_job *j, const struct nodeset *failed)
@@ -464,10 +472,23 @@ static bool may_comment(const struct run *r)
 	return !apply_stop && clock_mono_ms() < r->deadline + AFTER_LIMIT_MS && slurmctl_ping(NULL) == 0;
 }
 
-/* Where `scontrol show job` shows it: EC2's own words. */
+/* Where `scontrol show job` shows it: EC2's own words, and what to do. Caller frees; NULL on no memory. */
+static char *comment_text(const struct run *r, const char *code)
+{
+	const char *const part[] = {code, why_of(r, code) ? why_of(r, code) : r->raw, launching_remedy(code)};
+	struct buf b = {0};
+
+	buf_str(&b, "slurm-ec2");
+	for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+		if (part[i] && *part[i])
+			buf_fmt(&b, ": %s", part[i]);
+	}
+	return buf_take(&b);
+}
+
 static void comment_jobs(struct run *r, const struct resume_result *res)
 {
-	char *text = str_fmt("slurm-ec2: %s%s%s", res->fail[0].code, r->raw ? ": " : "", r->raw ? r->raw : "");
+	char *text = comment_text(r, res->fail[0].code);
 	struct nodeset *failed = nodeset_create();
 	struct err e = {""};
 	size_t sent = 0;
@@ -612,5 +633,5 @@ int apply_fail_nodes(const char *conf, const struct resume_request *q, const cha
 {
 	if (slurmctl_open(conf ? conf : "/etc/slurm/slurm.conf", e) < 0)
 		return -1;
-	return down_all(q, "ResumeFailed", why, clock_mono_ms() + AFTER_LIMIT_MS, e);
+	return down_all(q, CODE_FAILED, why, clock_mono_ms() + AFTER_LIMIT_MS, e);
 }

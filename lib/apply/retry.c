@@ -165,7 +165,7 @@ static int finish_one(struct retry *r, struct launching *l, struct strs *wait, s
 
 	rc = rc < 0 ? err_nomem(e) : settle(r->w, l, 1, &b, &surplus, r->deadline, e);
 	if (rc == 0 && served < wait->n)
-		settle_failed(r->w, (const char *const *)wait->v + served, wait->n - served, code,
+		settle_failed(r->w, (const char *const *)wait->v + served, wait->n - served, code, NULL,
 			      r->deadline + AFTER_LIMIT_MS);
 	binds_clear(&b);
 	strs_clear(&surplus);

@@ -123,9 +123,9 @@ static void back_off(struct world *w, const char *const *names, size_t n)
 		log_warn("back-off of static nodes: %s", e.text);
 }
 
-void settle_failed(struct world *w, const char *const *names, size_t n, const char *code, int64_t deadline)
+void settle_failed(struct world *w, const char *const *names, size_t n, const char *code, const char *why, int64_t deadline)
 {
-	char *reason = str_fmt("(Code:%s)Failure when resuming nodes", code);
+	char *reason = str_fmt("(Code:%s)Failure when resuming nodes%s%s", code, why ? ": " : "", why ? why : "");
 	char *text = nodeset_text_of(names, n);
 	struct err e = {""};
 

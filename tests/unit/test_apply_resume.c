@@ -107,17 +107,32 @@ static void leaves_an_unknown_answer_open(void **state)
 	fake_close(&w);
 }
 
+/* A refusal that somebody can mend: EC2's code on the node, the remedy on the job and in the log. */
 static void passes_on_our_own_fault(void **state)
 {
+	static const struct {
+		const char *code, *comment;
+	} c[] = {
+	    {"UnauthorizedOperation", ": `slurm-ec2 policy` prints what the credentials must be allowed"},
+	    {"InvalidLaunchTemplateId.NotFound", ": the launch template was deleted, run slurm-ec2 apply to make it again"},
+	    {"InvalidLaunchTemplateId.VersionNotFound", ": the launch template was changed, run slurm-ec2 apply to make it again"},
+	    {"InvalidParameterValue", ""},
+	};
+
 	(void)state;
-	fake_open(&w, true);
-	fake.run_class = AWS_OURS;
-	fake.run_code = "UnauthorizedOperation";
-	assert_int_equal(resume("q-dy-a-1"), 0);
-	EXPECT_TRACE("slurm q-dy-a-1=203.0.113.1 extra=", "ec2 run min 1 max 1",
-		     "slurm q-dy-a-1 state=1 (Code:UnauthorizedOperation)Failure when resuming nodes",
-		     "comment 7 slurm-ec2: UnauthorizedOperation: ");
-	fake_close(&w);
+	for (size_t i = 0; i < COUNT(c); i++) {
+		char *reason = str_fmt("slurm q-dy-a-1 state=1 (Code:%s)Failure when resuming nodes", c[i].code);
+		char *comment = str_fmt("comment 7 slurm-ec2: %s%s", c[i].code, c[i].comment);
+
+		fake_open(&w, true);
+		fake.run_class = AWS_OURS;
+		fake.run_code = c[i].code;
+		assert_int_equal(resume("q-dy-a-1"), 0);
+		EXPECT_TRACE("slurm q-dy-a-1=203.0.113.1 extra=", "ec2 run min 1 max 1", reason, comment);
+		fake_close(&w);
+		free(comment);
+		free(reason);
+	}
 }
 
 static void free_node_1(void)
@@ -221,9 +236,9 @@ static void fails_what_cannot_be_asked(void **state)
 	free(w.gen->bootstrap);
 	w.gen->bootstrap = str_dup("no place for the launch");
 	assert_int_equal(resume("q-dy-a-1"), 0);
-	EXPECT_TRACE(
-	    "slurm q-dy-a-1=203.0.113.1 extra=", "slurm q-dy-a-1 state=1 (Code:ResumeFailed)Failure when resuming nodes",
-	    "comment 7 slurm-ec2: ResumeFailed");
+	EXPECT_TRACE("slurm q-dy-a-1=203.0.113.1 extra=",
+		     "slurm q-dy-a-1 state=1 (Code:ResumeFailed)Failure when resuming nodes: the applied boot script has no place *",
+		     "comment 7 slurm-ec2: ResumeFailed: the applied boot script has no place *");
 	assert_string_equal(fake_row(&w, "q-dy-a-1"), "FREE");
 	assert_int_equal(fake_open_launches(&w), 0);
 	fake_close(&w);
