@@ -285,6 +285,7 @@ static void put_back(struct apply_job *j, struct err *e)
 
 int apply_step_install(struct apply_job *j, struct buf *note, struct err *e)
 {
+	j->tried = true;
 	if (store_generation(j, e))
 		return -1;
 	if (activate(j, e)) {

@@ -73,6 +73,7 @@ struct apply_job {
 	bool restart; /* else reconfigure is enough */
 	bool changed; /* any file of Slurm's folder differs */
 	bool unmake;  /* in EC2 only what the generation before uses is kept */
+	bool tried;   /* the install has begun */
 	bool stored;  /* the new generation is current */
 };
 

@@ -8,6 +8,8 @@
 #include "build_config.h"
 
 #include "cli/apply_job.h"
+#include "cli/interrupt.h"
+#include "cli/trial_folder.h"
 #include "lib/base/clock.h"
 #include "lib/base/err.h"
 #include "lib/base/file.h"
@@ -219,27 +221,6 @@ static int fill_folder(const struct apply_job *j, const char *dir, int port, str
 	return rc;
 }
 
-/* Root's own, where nobody else can rename it. Caller frees; NULL with e. */
-static char *make_folder(const struct apply_job *j, int port, struct err *e)
-{
-	char *dir = str_dup("/tmp/slurm-ec2-try-XXXXXX");
-
-	if (!dir) {
-		err_nomem(e);
-		return NULL;
-	}
-	if (!mkdtemp(dir)) {
-		err_errno(e, errno, "%s", dir);
-		free(dir);
-		return NULL;
-	}
-	if (fill_folder(j, dir, port, e) == 0)
-		return dir;
-	file_remove_tree(dir, NULL);
-	free(dir);
-	return NULL;
-}
-
 /* --- the run */
 
 static bool has_ended(pid_t pid)
@@ -310,15 +291,16 @@ static int wait_started(pid_t pid, const char *log)
 	while (clock_mono_ms() < until) {
 		if (log_says(log, "Running as primary controller"))
 			return 0;
-		if (has_ended(pid))
+		if (has_ended(pid) || interrupt_came())
 			return -1;
 		clock_sleep_ms(POLL_MS);
 	}
 	return -1;
 }
 
-static int run_scratch(const struct apply_job *j, const char *dir, struct err *e)
+static int run_scratch(const struct apply_job *j, struct trial_folder *folder, struct err *e)
 {
+	const char *dir = folder->path;
 	char *conf = file_join(dir, strrchr(j->slurm_conf, '/') + 1), *log = file_join(dir, "output.log");
 	const char *const argv[] = { j->set->slurmctld, "-D", "-c", "-f", conf, NULL };
 	pid_t pid = -1;
@@ -331,9 +313,12 @@ static int run_scratch(const struct apply_job *j, const char *dir, struct err *e
 	pid = proc_spawn(argv, NULL, log, e);
 	if (pid < 0)
 		goto out;
+	trial_folder_watch(folder, pid);
 	rc = wait_started(pid, log);
-	proc_end(pid, END_GRACE_MS);
-	if (rc)
+	proc_end(pid, interrupt_came() ? 0 : END_GRACE_MS);
+	if (rc && interrupt_came())
+		err_set(e, "interrupted");
+	else if (rc)
 		explain(j, dir, log, e);
 out:
 	free(conf);
@@ -343,8 +328,8 @@ out:
 
 int apply_step_scratch(struct apply_job *j, struct buf *note, struct err *e)
 {
+	struct trial_folder folder;
 	int port, rc;
-	char *dir;
 
 	if (!j->changed) {
 		buf_str(note, "not needed");
@@ -353,13 +338,15 @@ int apply_step_scratch(struct apply_job *j, struct buf *note, struct err *e)
 	port = free_port(e);
 	if (port < 0)
 		return -1;
-	dir = make_folder(j, port, e);
-	if (!dir)
+	/* root's own, where nobody else can rename it */
+	if (trial_folder_make(&folder, "/tmp", e))
 		return err_prefix(e, "a folder for the trial");
-	/* slurmctld becomes SlurmUser by itself, which it can as root only */
-	rc = run_scratch(j, dir, e);
-	file_remove_tree(dir, NULL);
-	free(dir);
+	rc = fill_folder(j, folder.path, port, e);
+	if (rc)
+		err_prefix(e, "a folder for the trial");
+	else /* slurmctld becomes SlurmUser by itself, which it can as root only */
+		rc = run_scratch(j, &folder, e);
+	trial_folder_remove(&folder);
 	if (rc == 0)
 		buf_str(note, "a slurmctld starts with the new files");
 	return rc;

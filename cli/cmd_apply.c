@@ -8,6 +8,7 @@
 
 #include "cli/apply_job.h"
 #include "cli/command.h"
+#include "cli/interrupt.h"
 #include "cli/session.h"
 #include "lib/base/err.h"
 
@@ -57,7 +58,7 @@ static int run_step(struct apply_job *j, const struct step *s, struct err *e)
 	fflush(stdout);
 	rc = s->run(j, &note, e);
 	if (rc)
-		puts("failed");
+		puts(interrupt_came() ? "interrupted" : "failed");
 	else if (problems_count(&j->problems, PROBLEM_ERROR) > before)
 		printf("problems%s%s\n", note.n ? "; " : "", buf_text(&note));
 	else
@@ -90,37 +91,49 @@ static int gate(struct apply_job *j, bool failed)
 	return 1;
 }
 
-static bool asked_to_end(void)
-{
-	sigset_t now;
-
-	sigemptyset(&now);
-	sigpending(&now);
-	return sigismember(&now, SIGINT) || sigismember(&now, SIGTERM) || sigismember(&now, SIGHUP) || sigismember(&now, SIGQUIT);
-}
-
-/* The steps after the gate, from the i-th. A signal that waits is heeded between two of them, until the install. */
-static int make(struct apply_job *j, size_t i, struct err *e)
+/* Ctrl-C leaves either the old state or the new one: the install, which is short, is finished. */
+static int run_install(struct apply_job *j, const struct step *s, struct err *e)
 {
 	sigset_t before;
-	int rc = 0;
+	int rc;
 
-	/* Ctrl-C leaves either the old state or the new one */
 	apply_hold_signals(&before);
-	for (; i < N_STEPS && rc == 0; i++) {
-		if (!j->stored && asked_to_end())
-			rc = err_set(e, "interrupted; all is as before");
-		else
-			rc = run_step(j, &steps[i], e);
+	rc = run_step(j, s, e);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}
+
+/* The steps after the gate, from the i-th. */
+static int make_steps(struct apply_job *j, size_t i, struct err *e)
+{
+	for (; i < N_STEPS; i++) {
+		if (interrupt_came())
+			return j->stored ? 0 : -1; /* what is not tidied now is by the next apply */
+		if (steps[i].run == apply_step_install ? run_install(j, &steps[i], e) : run_step(j, &steps[i], e))
+			return -1;
 	}
+	return 0;
+}
+
+/* Exit status; e has the reason if it is EXIT_PROBLEM. */
+static int make(struct apply_job *j, size_t i, struct err *e)
+{
+	int rc = make_steps(j, i, e), sig = interrupt_came();
+
+	interrupt_clean_up();
 	/* Without its generation nobody knows the UUID of a first apply; what --adopt found is another's until then. */
 	if (rc && !j->stored && (j->old || !j->adopt))
 		apply_unmake(j);
 	show_problems(j);
-	if (rc)
+	if (rc == 0 && sig)
+		fputs("slurm-ec2 apply: interrupted; the install was finished before, and the new files are in force\n", stderr);
+	else if (sig && !j->tried)
+		fputs("slurm-ec2 apply: interrupted; nothing was changed\n", stderr);
+	else if (rc)
 		fprintf(stderr, "slurm-ec2 apply: %s\n", e->text);
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	return rc;
+	if (sig)
+		return 128 + sig;
+	return rc ? EXIT_PROBLEM : EXIT_OK;
 }
 
 /* EC2's refusals do not say where the list of permissions is. */
@@ -149,10 +162,11 @@ static int apply(struct apply_job *j)
 	default:
 		break;
 	}
-	if (make(j, i, &e) == 0)
-		return EXIT_OK;
-	hint(&e);
-	return EXIT_PROBLEM;
+	interrupt_remember();
+	rc = make(j, i, &e);
+	if (rc == EXIT_PROBLEM)
+		hint(&e);
+	return rc;
 }
 
 static int run(int argc, char **argv)
@@ -185,6 +199,7 @@ static int run(int argc, char **argv)
 		return EXIT_PROBLEM;
 	}
 	umask(022); /* a root with a stricter one must not shut SlurmUser out */
+	interrupt_ends("\nslurm-ec2 apply: interrupted; nothing was changed\n");
 	j.file = argv[optind];
 	status = apply(&j);
 	apply_job_clear(&j);
@@ -201,7 +216,7 @@ const struct command cmd_apply = {
 		"with the new files, the old ones are put back.\n\n"
 		"  --dry-run     look and judge only; print what would be changed in Slurm's folder\n"
 		"  --adopt UUID  take over the machines of that cluster, after the state folder was lost\n\n"
-		"Root runs it. Exit status: 0 done, 1 refused or failed, 2 wrong usage. A failed one leaves all as before, but for\n"
-		"versions of launch templates that nothing uses.\n",
+		"Root runs it. Exit status: 0 done, 1 refused or failed, 2 wrong usage, 130 or 143 ended by a signal. A failed\n"
+		"one leaves all as before, but for versions of launch templates that nothing uses.\n",
 	.run = run,
 };

@@ -5,6 +5,7 @@ bin_PROGRAMS += %D%/slurm-ec2
 	%D%/secgroup.c %D%/secgroup.h %D%/image.c %D%/image.h \
 	%D%/apply_job.h %D%/apply_here.c %D%/apply_cloud.c %D%/apply_network.c %D%/apply_files.c %D%/apply_make.c \
 	%D%/apply_scratch.c %D%/apply_install.c \
+	%D%/interrupt.c %D%/interrupt.h %D%/trial_folder.c %D%/trial_folder.h \
 	%D%/cmd_apply.c \
 	%D%/cmd_check.c \
 	%D%/cmd_policy.c \

@@ -7,7 +7,7 @@ TESTS += %D%/test_bootstrap
 
 CONF_UNIT_LIBS = $(LIBS_ALL) $(CMOCKA_LIBS)
 CONF_UNIT_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_DATA='"$(abs_top_srcdir)/tests/data/conf"'
-conf_unit_tests = %D%/test_hardware %D%/test_slurm_conf %D%/test_slurm_files %D%/test_template %D%/test_launch_rules
+conf_unit_tests = %D%/test_hardware %D%/test_slurm_conf %D%/test_slurm_files %D%/test_template %D%/test_launch_rules %D%/test_trial_folder
 check_PROGRAMS += $(conf_unit_tests)
 TESTS += $(conf_unit_tests)
 %C%_test_hardware_SOURCES = %D%/test_hardware.c %D%/test.h
@@ -23,6 +23,8 @@ TESTS += $(conf_unit_tests)
 %C%_test_template_LDADD = $(CONF_UNIT_LIBS)
 %C%_test_launch_rules_SOURCES = %D%/test_launch_rules.c %D%/test.h cli/secgroup.c cli/secgroup.h cli/image.c cli/image.h
 %C%_test_launch_rules_LDADD = $(CONF_UNIT_LIBS)
+%C%_test_trial_folder_SOURCES = %D%/test_trial_folder.c %D%/test.h cli/trial_folder.c cli/trial_folder.h
+%C%_test_trial_folder_LDADD = $(CONF_UNIT_LIBS)
 endif
 
 # The commands that change nothing, from outside.
