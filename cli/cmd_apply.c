@@ -12,7 +12,6 @@
 #include "cli/session.h"
 #include "lib/base/err.h"
 
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -178,7 +177,7 @@ static int run(int argc, char **argv)
 	struct apply_job j = { .lock_fd = -1 };
 	int c, status;
 
-	while ((c = getopt_long(argc, argv, "ny", options, NULL)) != -1) {
+	while ((c = command_option(&cmd_apply, argc, argv, ":ny", options)) != -1) {
 		switch (c) {
 		case 'n':
 			j.dry_run = true;
@@ -189,7 +188,7 @@ static int run(int argc, char **argv)
 			j.adopt = optarg;
 			break;
 		default:
-			return command_usage_error(&cmd_apply, "unknown option");
+			return EXIT_USAGE;
 		}
 	}
 	if (argc - optind != 1)
@@ -210,7 +209,7 @@ const struct command cmd_apply = {
 	.name = "apply",
 	.help = "make a cluster.yaml the running cluster",
 	.usage =
-		"Usage: slurm-ec2 apply FILE [--dry-run] [--adopt UUID]\n"
+		"usage: slurm-ec2 apply FILE [--dry-run] [--adopt UUID]\n"
 		"Check FILE against this machine's Slurm and against EC2, make launch templates and placement groups, install the Slurm\n"
 		"files beside slurm.conf and let slurmctld take them in. Running jobs and nodes stay. If slurmctld does not come back\n"
 		"with the new files, the old ones are put back.\n\n"

@@ -6,7 +6,6 @@
 #include "lib/cluster/cluster.h"
 #include "lib/cluster/load.h"
 
-#include <getopt.h>
 #include <stdio.h>
 
 static const char *plural(size_t n)
@@ -84,9 +83,9 @@ static int run(int argc, char **argv)
 	struct cluster *cluster;
 	int json = 0, status, c;
 
-	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+	while ((c = command_option(&cmd_check, argc, argv, ":", options)) != -1) {
 		if (c != 'j')
-			return command_usage_error(&cmd_check, "unknown option");
+			return EXIT_USAGE;
 		json = 1;
 	}
 	if (argc - optind != 1)
@@ -109,7 +108,7 @@ static int run(int argc, char **argv)
 const struct command cmd_check = {
 	.name = "check",
 	.help = "show every problem of a cluster.yaml",
-	.usage = "Usage: slurm-ec2 check FILE [--json]\n"
+	.usage = "usage: slurm-ec2 check FILE [--json]\n"
 		 "Read a cluster.yaml and print every problem with its line and column. Nothing is changed, EC2 is not asked.\n"
 		 "$NAME and ${NAME} in values are filled from the environment.\n\n"
 		 "  --json  one JSON object: file, ok, queues, compute_resources, nodes, problems\n\n"

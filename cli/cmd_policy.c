@@ -14,7 +14,6 @@
 #include "lib/cluster/cluster.h"
 #include "lib/cluster/load.h"
 
-#include <getopt.h>
 #include <json-c/json.h>
 #include <stdio.h>
 #include <string.h>
@@ -250,13 +249,13 @@ static int run(int argc, char **argv)
 	struct problems p = { 0 };
 	int c, status;
 
-	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+	while ((c = command_option(&cmd_policy, argc, argv, ":", options)) != -1) {
 		if (c == 'n')
 			name = optarg;
 		else if (c == 'f')
 			who = optarg;
 		else if (c != 'j')
-			return command_usage_error(&cmd_policy, "unknown option");
+			return EXIT_USAGE;
 	}
 	if (argc - optind > 1)
 		return command_usage_error(&cmd_policy, "give at most one FILE");
@@ -276,7 +275,7 @@ static int run(int argc, char **argv)
 const struct command cmd_policy = {
 	.name = "policy",
 	.help = "print the least IAM policy",
-	.usage = "Usage: slurm-ec2 policy [FILE] [--cluster-name NAME] [--for daemons|apply]\n"
+	.usage = "usage: slurm-ec2 policy [FILE] [--cluster-name NAME] [--for daemons|apply]\n"
 		 "Print the IAM policy, as JSON, that our programs need: made from the list of calls they can send.\n\n"
 		 "  FILE                 a cluster.yaml: iam:PassRole for the instance profiles it names\n"
 		 "  --cluster-name NAME  narrow it to things tagged with this cluster's name (ClusterName)\n"

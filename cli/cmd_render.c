@@ -17,7 +17,6 @@
 #include "lib/cluster/settings.h"
 #include "lib/slurmctl/slurmctl.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +36,7 @@ static int parse_args(int argc, char **argv, struct render_args *a)
 						 { NULL, 0, NULL, 0 } };
 	int c;
 
-	while ((c = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
+	while ((c = command_option(&cmd_render, argc, argv, ":o:", options)) != -1) {
 		switch (c) {
 		case 'o':
 			a->out = optarg;
@@ -52,7 +51,7 @@ static int parse_args(int argc, char **argv, struct render_args *a)
 			a->slurm_conf = optarg;
 			break;
 		default:
-			return command_usage_error(&cmd_render, "unknown option");
+			return EXIT_USAGE;
 		}
 	}
 	if (argc - optind != 1)
@@ -184,7 +183,7 @@ static int run(int argc, char **argv)
 const struct command cmd_render = {
 	.name = "render",
 	.help = "write the Slurm files of a cluster.yaml into a folder",
-	.usage = "Usage: slurm-ec2 render FILE --out DIR [--instance-types FILE] [--slurm-version V] [--slurm-conf FILE]\n"
+	.usage = "usage: slurm-ec2 render FILE --out DIR [--instance-types FILE] [--slurm-version V] [--slurm-conf FILE]\n"
 		 "Write the Slurm files that apply would install into DIR, and print their names. Nothing else is changed.\n\n"
 		 "  --out DIR              the folder; made if absent\n"
 		 "  --instance-types FILE  output of `aws ec2 describe-instance-types`; without it EC2 is asked\n"

@@ -22,7 +22,6 @@
 #include "lib/slurmctl/slurmctl.h"
 #include "lib/state/store.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <json-c/json.h>
 #include <stdio.h>
@@ -446,13 +445,13 @@ static int run(int argc, char **argv)
 	struct err e = { 0 };
 	int c, json = 0, status = EXIT_OK;
 
-	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+	while ((c = command_option(&cmd_status, argc, argv, ":", options)) != -1) {
 		if (c != 'j')
-			return command_usage_error(&cmd_status, "unknown option");
+			return EXIT_USAGE;
 		json = 1;
 	}
 	if (argc != optind)
-		return command_usage_error(&cmd_status, "it takes no argument");
+		return command_usage_error(&cmd_status, "\"%s\": no argument is expected", argv[optind]);
 	if (status_read(&s, &e)) {
 		fprintf(stderr, "slurm-ec2 status: %s\n", e.text);
 		status = EXIT_PROBLEM;
@@ -471,7 +470,7 @@ const struct command cmd_status = {
 	.name = "status",
 	.help = "show queues, nodes, machines and launches",
 	.usage =
-		"Usage: slurm-ec2 status [--json]\n"
+		"usage: slurm-ec2 status [--json]\n"
 		"Show each compute resource of the applied cluster: its nodes in Slurm (off = idle~, waking, idle, busy, down or drained,\n"
 		"going = powering down), its machines in EC2 and launches under way; and how fresh clustermgtd's view is. What cannot be\n"
 		"asked (slurmctld, EC2, our state) is said and shown as \"?\".\n\n"

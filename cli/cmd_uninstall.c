@@ -21,7 +21,6 @@
 #include "lib/slurmctl/slurmctl.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -352,7 +351,7 @@ static int run(int argc, char **argv)
 	struct err e = { 0 };
 	int c, status = EXIT_OK;
 
-	while ((c = getopt_long(argc, argv, "y", options, NULL)) != -1) {
+	while ((c = command_option(&cmd_uninstall, argc, argv, ":y", options)) != -1) {
 		if (c == 'y')
 			u.yes = true;
 		else if (c == 't')
@@ -360,10 +359,10 @@ static int run(int argc, char **argv)
 		else if (c == 'p')
 			u.purge = true;
 		else
-			return command_usage_error(&cmd_uninstall, "unknown option");
+			return EXIT_USAGE;
 	}
 	if (argc != optind)
-		return command_usage_error(&cmd_uninstall, "it takes no argument");
+		return command_usage_error(&cmd_uninstall, "\"%s\": no argument is expected", argv[optind]);
 	if (geteuid() != 0) {
 		fputs("slurm-ec2 uninstall: it writes into Slurm's folder and restarts slurmctld, so root must run it\n",
 		      stderr);
@@ -381,7 +380,7 @@ const struct command cmd_uninstall = {
 	.name = "uninstall",
 	.help = "take the cluster back out of Slurm and EC2",
 	.usage =
-		"Usage: slurm-ec2 uninstall [--yes] [--terminate] [--purge]\n"
+		"usage: slurm-ec2 uninstall [--yes] [--terminate] [--purge]\n"
 		"List what belongs to the applied cluster, ask, then take our lines out of Slurm's files, restart slurmctld, and delete the\n"
 		"cluster's launch templates and placement groups. Things without the cluster's UUID are never touched.\n\n"
 		"  --yes        do not ask\n"

@@ -5,7 +5,6 @@
 #include "cli/command.h"
 #include "lib/base/jview.h"
 
-#include <getopt.h>
 #include <stdio.h>
 
 static int print_json(void)
@@ -27,13 +26,13 @@ static int run(int argc, char **argv)
 	int json = 0;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+	while ((c = command_option(&cmd_version, argc, argv, ":", options)) != -1) {
 		if (c != 'j')
-			return command_usage_error(&cmd_version, "unknown option");
+			return EXIT_USAGE;
 		json = 1;
 	}
 	if (optind < argc)
-		return command_usage_error(&cmd_version, "takes no argument");
+		return command_usage_error(&cmd_version, "\"%s\": no argument is expected", argv[optind]);
 	if (json)
 		return print_json();
 	printf("slurm-ec2 %s, built for Slurm %s\n", PACKAGE_VERSION, SE_SLURM_VERSION);
@@ -43,7 +42,7 @@ static int run(int argc, char **argv)
 const struct command cmd_version = {
 	.name = "version",
 	.help = "print the version and the Slurm it was built for",
-	.usage = "Usage: slurm-ec2 version [--json]\n"
+	.usage = "usage: slurm-ec2 version [--json]\n"
 		 "Print the version of slurm-ec2 and of the Slurm library it was built against.\n\n"
 		 "  --json  one JSON object: version, slurm\n",
 	.run = run,

@@ -6,13 +6,15 @@
 #ifndef SE_CLI_COMMAND_H
 #define SE_CLI_COMMAND_H
 
+#include <getopt.h>
+
 /* Exit statuses of every command. */
 enum { EXIT_OK = 0, EXIT_PROBLEM = 1, EXIT_USAGE = 2 };
 
 struct command {
 	const char *name;
 	const char *help;  /* one line, for `slurm-ec2 --help` */
-	const char *usage; /* all of `slurm-ec2 NAME --help`, begins with "Usage: " */
+	const char *usage; /* all of `slurm-ec2 NAME --help`, begins with "usage: " */
 	/* argv[0] is the command's name; getopt state is fresh. Returns an exit status. */
 	int (*run)(int argc, char **argv);
 };
@@ -25,6 +27,8 @@ extern const struct command cmd_policy;
 extern const struct command cmd_uninstall;
 extern const struct command cmd_version;
 
+/* The next option, as getopt_long returns it; '?' = refused and told on stderr. shorts begins with ":". */
+int command_option(const struct command *c, int argc, char **argv, const char *shorts, const struct option *known);
 /* Say on stderr what is wrong with the arguments and where the help is. Returns EXIT_USAGE. */
 int command_usage_error(const struct command *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* slurm-ec2.c - the command a person runs: finds the command in the table and hands over. It decides nothing else. */
-#include "build_config.h"
-
 #include "cli/command.h"
+#include "lib/base/options.h"
 #include "lib/base/str.h"
 
-#include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,21 +20,29 @@ static const struct command *const commands[] = {
 };
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
+int command_option(const struct command *c, int argc, char **argv, const char *shorts, const struct option *known)
+{
+	char program[64];
+
+	snprintf(program, sizeof program, "slurm-ec2 %s", c->name);
+	return options_next(program, argc, argv, shorts, known);
+}
+
 int command_usage_error(const struct command *c, const char *fmt, ...)
 {
+	char program[64], text[512];
 	va_list ap;
 
-	fprintf(stderr, "slurm-ec2 %s: ", c->name);
+	snprintf(program, sizeof program, "slurm-ec2 %s", c->name);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	fprintf(stderr, "; see slurm-ec2 %s --help\n", c->name);
-	return EXIT_USAGE;
+	return options_refuse(program, "%s", text);
 }
 
 static void print_help(FILE *out)
 {
-	fputs("Usage: slurm-ec2 COMMAND [ARGUMENT...]\n"
+	fputs("usage: slurm-ec2 COMMAND [ARGUMENT...]\n"
 	      "Elastic EC2 compute nodes for Slurm.\n\n"
 	      "Commands:\n",
 	      out);
@@ -61,11 +67,9 @@ static int unknown_command(const char *name)
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		names[i] = commands[i]->name;
 	near = str_nearest(name, names, N_COMMANDS);
-	fprintf(stderr, "slurm-ec2: no command \"%s\"", name);
-	if (near)
-		fprintf(stderr, "; did you mean \"%s\"?\n", near);
-	else
-		fputs("; see slurm-ec2 --help\n", stderr);
+	if (!near)
+		return options_refuse("slurm-ec2", "no command \"%s\"", name);
+	fprintf(stderr, "slurm-ec2: no command \"%s\"; did you mean \"%s\"?\n", name, near);
 	return EXIT_USAGE;
 }
 
@@ -100,7 +104,10 @@ int main(int argc, char **argv)
 		return flush_output(EXIT_OK);
 	}
 	if (strcmp(argv[1], "--version") == 0)
-		return flush_output(cmd_version.run(1, argv + 1));
+		return flush_output(argc > 2 ? options_refuse("slurm-ec2", "\"%s\": no argument is expected", argv[2])
+					     : options_version("slurm-ec2"));
+	if (argv[1][0] == '-')
+		return options_refuse("slurm-ec2", "unknown option %s", argv[1]);
 	c = find_command(argv[1]);
 	if (!c)
 		return unknown_command(argv[1]);

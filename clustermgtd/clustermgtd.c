@@ -11,12 +11,12 @@
 #include "lib/base/clock.h"
 #include "lib/base/err.h"
 #include "lib/base/log.h"
+#include "lib/base/options.h"
 #include "lib/base/proc.h"
 #include "lib/cluster/settings.h"
 #include "lib/plan/plan.h"
 #include "lib/state/store.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -46,21 +46,18 @@ static int parse_options(int argc, char **argv, struct options *o)
 	};
 	int c;
 
-	while ((c = getopt_long(argc, argv, "", known, NULL)) != -1) {
+	while ((c = options_next("clustermgtd", argc, argv, ":h", known)) != -1) {
 		if (c == 'h')
 			return fputs(usage_text, stdout) < 0;
 		if (c == 'v')
-			return printf("clustermgtd (slurm-ec2) %s\n", PACKAGE_VERSION) < 0;
+			return options_version("clustermgtd");
 		if (c == '?')
-			return 2;
+			return OPTIONS_WRONG;
 		o->foreground = true;
 		o->once = o->once || c == 'o';
 		o->dry_run = o->dry_run || c == 'n';
 	}
-	if (optind == argc)
-		return -1;
-	fputs(usage_text, stderr);
-	return 2;
+	return optind == argc ? -1 : options_end("clustermgtd", argc, argv);
 }
 
 static int dry_run(struct err *e)

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* computemgtd.c - program of a compute node. Run by the boot script to find the node's name; touches nothing. */
-#include "build_config.h"
-
 #include "computemgtd/identify.h"
 
 #include "lib/base/err.h"
 #include "lib/base/log.h"
 #include "lib/base/num.h"
+#include "lib/base/options.h"
 #include "lib/base/proc.h"
 
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +15,7 @@
 #define TIMEOUT_S 120
 #define INDEX_MAX 100000
 
-static const char usage[] = "Usage: computemgtd --identify --conf FILE --address IP --launch ID [OPTION]...\n"
+static const char usage[] = "usage: computemgtd --identify --conf FILE --address IP --launch ID [OPTION]...\n"
 			    "Print the name of the Slurm node that this machine is, as slurmctld knows it.\n"
 			    "\n"
 			    "  --identify      ask until the name is known, print it, and end\n"
@@ -77,25 +75,30 @@ static int take_option(struct identify_spec *s, bool *wanted, int opt, const cha
 		fputs(usage, stdout);
 		exit(0);
 	case OPT_VERSION:
-		puts("computemgtd " VERSION);
-		exit(0);
+		exit(options_version("computemgtd"));
 	default:
-		return err_set(e, "see computemgtd --help");
+		return -1;
 	}
 }
 
-static int parse(struct identify_spec *s, int argc, char **argv, struct err *e)
+/* 0, or the exit status of a wrong command line. */
+static int parse(struct identify_spec *s, int argc, char **argv)
 {
+	struct err e = {""};
 	bool wanted = false;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "", long_options, NULL)) != -1)
-		if (take_option(s, &wanted, opt, optarg, e) < 0)
-			return -1;
-	if (!wanted || optind < argc)
-		return err_set(e, "nothing to do without --identify; see computemgtd --help");
+	while ((opt = options_next("computemgtd", argc, argv, ":", long_options)) != -1)
+		if (opt == '?')
+			return OPTIONS_WRONG;
+		else if (take_option(s, &wanted, opt, optarg, &e) < 0)
+			return options_refuse("computemgtd", "%s", e.text);
+	if (optind < argc)
+		return options_end("computemgtd", argc, argv);
+	if (!wanted)
+		return options_refuse("computemgtd", "nothing to do without --identify");
 	if (!s->conf || !s->self.address || !s->self.launch)
-		return err_set(e, "--identify needs --conf, --address and --launch");
+		return options_refuse("computemgtd", "--identify needs --conf, --address and --launch");
 	return 0;
 }
 
@@ -104,13 +107,13 @@ int main(int argc, char **argv)
 	struct identify_spec s = {.timeout_s = TIMEOUT_S};
 	struct err e = {""};
 	char *name;
+	int wrong;
 
 	proc_sane();
 	log_open("computemgtd", NULL, LOG_INFO_LEVEL, NULL);
-	if (parse(&s, argc, argv, &e) < 0) {
-		fprintf(stderr, "computemgtd: %s\n", e.text);
-		return 2;
-	}
+	wrong = parse(&s, argc, argv);
+	if (wrong)
+		return wrong;
 	name = identify(&s, &e);
 	if (!name) {
 		log_error("%s", e.text);

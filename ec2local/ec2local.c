@@ -7,9 +7,9 @@
 #include "lib/base/file.h"
 #include "lib/base/log.h"
 #include "lib/base/num.h"
+#include "lib/base/options.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +40,7 @@ enum option_id {
 	OPT_DELAY_RUNNING,
 	OPT_DELAY_TERMINATED,
 	OPT_LOG,
+	OPT_VERSION,
 };
 
 static const struct option long_options[] = {
@@ -66,6 +67,7 @@ static const struct option long_options[] = {
     {"delay-terminated", required_argument, NULL, OPT_DELAY_TERMINATED},
     {"log", required_argument, NULL, OPT_LOG},
     {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, OPT_VERSION},
     {NULL, 0, NULL, 0},
 };
 
@@ -87,6 +89,7 @@ static void usage(FILE *out)
 	      "         [--key ACCESS:SECRET[:TOKEN]]... [--policy ACCESS=FILE]... [--role NAME=ACCESS]\n"
 	      "         [--instance-types FILE] [--request-log FILE] [--state-log FILE] [--log FILE]\n"
 	      "         [--delay-running MS] [--delay-terminated MS]\n"
+	      "       ec2local --help | --version\n"
 	      "See ec2local(8).\n",
 	      out);
 }
@@ -271,24 +274,28 @@ static int serve(struct cloud *c, const struct options *o, struct err *e)
 	return rc;
 }
 
-static int parse(int argc, char **argv, struct options *o, struct err *e)
+/* 0, or the exit status of a wrong command line. */
+static int parse(int argc, char **argv, struct options *o)
 {
+	struct err e = {""};
 	int id;
 
-	while ((id = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
+	while ((id = options_next("ec2local", argc, argv, ":h", long_options)) != -1) {
 		if (id == 'h') {
 			usage(stdout);
 			exit(0);
 		}
+		if (id == OPT_VERSION)
+			exit(options_version("ec2local"));
 		if (id == '?')
-			return err_set(e, "see ec2local --help");
-		if (set_option(o, id, optarg, e) < 0)
-			return -1;
+			return OPTIONS_WRONG;
+		if (set_option(o, id, optarg, &e) < 0)
+			return options_refuse("ec2local", "%s", e.text);
 	}
 	/* image_args.v ends in NULL: machine.h promises that. */
 	if (mem_grow(&o->image_args.v, &o->image_args.cap, o->image_args.n + 1, sizeof(char *)) < 0)
-		return err_nomem(e);
-	return optind < argc ? err_set(e, "\"%s\": no argument is expected", argv[optind]) : 0;
+		return options_refuse("ec2local", "out of memory");
+	return options_end("ec2local", argc, argv);
 }
 
 int main(int argc, char **argv)
@@ -306,9 +313,12 @@ int main(int argc, char **argv)
 	int rc;
 
 	server_block_signals();
-	rc = parse(argc, argv, &o, &e);
-	if (rc == 0)
-		rc = log_open("ec2local", o.log, LOG_INFO_LEVEL, &e);
+	rc = parse(argc, argv, &o);
+	if (rc) {
+		options_free(&o);
+		return rc;
+	}
+	rc = log_open("ec2local", o.log, LOG_INFO_LEVEL, &e);
 	if (rc == 0)
 		rc = cloud_init(&cloud, o.region, o.network, &e);
 	if (rc == 0)

@@ -12,11 +12,11 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/err.h"
+#include "lib/base/options.h"
 #include "lib/base/str.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <linux/close_range.h>
 #include <poll.h>
 #include <sched.h>
@@ -47,7 +47,7 @@ struct options {
 	char **program;
 };
 
-static const char usage[] = "Usage: ec2local-machine [OPTION]... [-- PROGRAM [ARGUMENT]...]\n"
+static const char usage[] = "usage: ec2local-machine [OPTION]... [-- PROGRAM [ARGUMENT]...]\n"
 			    "Run PROGRAM in a small machine of its own (network, mounts, host name, processes).\n"
 			    "\n"
 			    "  --image DIR          copy DIR/root to /, DIR/local to /usr/local, bind what DIR/binds lists\n"
@@ -118,12 +118,12 @@ static void take_flag(struct options *o, int opt)
 	case OPT_PARENT:
 		o->die_with_parent = true;
 		break;
+	case 'h':
 	case OPT_HELP:
 		fputs(usage, stdout);
 		exit(0);
 	case OPT_VERSION:
-		puts("ec2local-machine " VERSION);
-		exit(0);
+		exit(options_version("ec2local-machine"));
 	}
 }
 
@@ -160,30 +160,30 @@ static int take_option(struct options *o, int opt, const char *arg, struct err *
 	case OPT_PID_FILE:
 		o->pid_file = arg;
 		return 0;
-	case '?':
-		return err_set(e, "see ec2local-machine --help");
 	default:
 		take_flag(o, opt);
 		return 0;
 	}
 }
 
-static int parse(struct options *o, int argc, char **argv, struct err *e)
+/* 0, or the exit status of a wrong command line. */
+static int parse(struct options *o, int argc, char **argv)
 {
+	struct err e = {""};
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "+", long_options, NULL)) != -1)
-		if (take_option(o, opt, optarg, e) < 0)
-			return -1;
+	while ((opt = options_next("ec2local-machine", argc, argv, "+:h", long_options)) != -1)
+		if (opt == '?')
+			return OPTIONS_WRONG;
+		else if (take_option(o, opt, optarg, &e) < 0)
+			return options_refuse("ec2local-machine", "%s", e.text);
 	o->program = argv + optind;
 	if (o->link.bridge && !o->link.address)
-		return err_set(e, "--bridge needs --address");
+		return options_refuse("ec2local-machine", "--bridge needs --address");
 	if (o->link.bridge && o->head)
-		return err_set(e, "--bridge and --head exclude each other");
+		return options_refuse("ec2local-machine", "--bridge and --head exclude each other");
 	if (!*o->program && !o->stay)
-		return err_set(e, "no PROGRAM and no --stay: nothing to do");
-	if (geteuid() != 0)
-		return err_set(e, "needs root to make namespaces");
+		return options_refuse("ec2local-machine", "no PROGRAM and no --stay: nothing to do");
 	return 0;
 }
 
@@ -338,11 +338,13 @@ int main(int argc, char **argv)
 	struct options o = {.root.size = "256m", .hostname = "machine", .link.wire = "vm"};
 	struct err e = {""};
 	pid_t parent = getppid();
-	int rc;
+	int rc = parse(&o, argc, argv);
 
-	if (parse(&o, argc, argv, &e) < 0) {
-		fprintf(stderr, "ec2local-machine: %s\n", e.text);
-		return 2;
+	if (rc)
+		return rc;
+	if (geteuid() != 0) {
+		fputs("ec2local-machine: needs root to make namespaces\n", stderr);
+		return EXIT_SETUP;
 	}
 	if (o.die_with_parent && (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent))
 		return EXIT_SETUP;

@@ -4,14 +4,13 @@
  * slurmctld ignores the exit code; node states and the log tell what happened. A second argument (features, of a reboot) is
  * taken and ignored.
  */
-#include "build_config.h"
-
 #include "lib/apply/apply.h"
 #include "lib/base/buf.h"
 #include "lib/base/clock.h"
 #include "lib/base/err.h"
 #include "lib/base/file.h"
 #include "lib/base/log.h"
+#include "lib/base/options.h"
 #include "lib/base/proc.h"
 #include "lib/cluster/settings.h"
 #include "lib/node/job.h"
@@ -19,22 +18,15 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define FILE_MAX (64u << 20) /* bytes of a resume file; 10 000 jobs are about 2 MB */
 
-static int usage(const char *word)
-{
-	if (strcmp(word, "--version") == 0)
-		return printf("resume (slurm-ec2) %s\n", PACKAGE_VERSION) < 0;
-	return printf("usage: resume HOSTLIST\n"
-		      "\n"
-		      "Launches EC2 machines for powered-down nodes. slurmctld runs it as ResumeProgram, with\n"
-		      "SLURM_RESUME_FILE in the environment; without that file all nodes are treated alike.\n"
-		      "Log: %s/resume.log. Settings: %s.\n",
-		      PKGLOGDIR, SETTINGS_PATH) < 0;
-}
+static const char usage[] = "usage: resume HOSTLIST\n"
+			    "\n"
+			    "Launches EC2 machines for powered-down nodes. slurmctld runs it as ResumeProgram, with\n"
+			    "SLURM_RESUME_FILE in the environment; without that file all nodes are treated alike.\n"
+			    "Log: " PKGLOGDIR "/resume.log. Settings: " SETTINGS_PATH ".\n";
 
 /* At once, because the file is slurmctld's memory and goes away. NULL = there is none, or it could not be read (then e says
  * so). */
@@ -87,8 +79,10 @@ int main(int argc, char **argv)
 	int rc;
 
 	proc_sane();
-	if (argc < 2 || strncmp(argv[1], "--", 2) == 0)
-		return usage(argc < 2 ? "" : argv[1]) || argc < 2 ? 2 : 0;
+	if (options_only_help("resume", argc, argv, usage, "HOSTLIST", &rc))
+		return rc;
+	if (argc > 3)
+		return options_refuse("resume", "\"%s\": one HOSTLIST is expected", argv[3]);
 	file = read_request(&text, &file_err);
 	rc = world_begin("resume", false, &e);
 	log_info("resume %s (process %ld)", argv[1], (long)getpid());

@@ -1,32 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* suspend.c - SuspendProgram and ResumeFailProgram: `suspend <hostlist>`, started by slurmctld with an empty environment. The
  * work is apply_suspend(). slurmctld ignores the exit code. */
-#include "build_config.h"
-
 #include "lib/apply/apply.h"
 #include "lib/base/clock.h"
 #include "lib/base/err.h"
 #include "lib/base/log.h"
+#include "lib/base/options.h"
 #include "lib/base/proc.h"
 #include "lib/cluster/settings.h"
 #include "lib/node/job.h"
 #include "lib/slurmctl/resume_file.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-static int usage(const char *word)
-{
-	if (strcmp(word, "--version") == 0)
-		return printf("suspend (slurm-ec2) %s\n", PACKAGE_VERSION) < 0;
-	return printf("usage: suspend HOSTLIST\n"
-		      "\n"
-		      "Terminates the EC2 machines of nodes. slurmctld runs it as SuspendProgram and as\n"
-		      "ResumeFailProgram; running it again for the same nodes does no harm.\n"
-		      "Log: %s/suspend.log. Settings: %s.\n",
-		      PKGLOGDIR, SETTINGS_PATH) < 0;
-}
+static const char usage[] = "usage: suspend HOSTLIST\n"
+			    "\n"
+			    "Terminates the EC2 machines of nodes. slurmctld runs it as SuspendProgram and as\n"
+			    "ResumeFailProgram; running it again for the same nodes does no harm.\n"
+			    "Log: " PKGLOGDIR "/suspend.log. Settings: " SETTINGS_PATH ".\n";
 
 static int work(const struct resume_request *q, int64_t start_ms, struct err *e)
 {
@@ -49,8 +41,10 @@ int main(int argc, char **argv)
 	int rc;
 
 	proc_sane();
-	if (argc < 2 || strncmp(argv[1], "--", 2) == 0)
-		return usage(argc < 2 ? "" : argv[1]) || argc < 2 ? 2 : 0;
+	if (options_only_help("suspend", argc, argv, usage, "HOSTLIST", &rc))
+		return rc;
+	if (argc > 2)
+		return options_refuse("suspend", "\"%s\": one HOSTLIST is expected", argv[2]);
 	rc = world_begin("suspend", false, &e);
 	log_info("suspend %s (process %ld)", argv[1], (long)getpid());
 	apply_catch_signals();

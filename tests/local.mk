@@ -27,8 +27,8 @@ AM_TESTS_ENVIRONMENT = \
 	CC='$(CC)'; HAVE_MICROHTTPD=$(layers_microhttpd); HAVE_CMOCKA=$(layers_cmocka); \
 	LAYERS_FLAGS='-I$(top_builddir) $(SLURM_CPPFLAGS) $(AM_CFLAGS) -Werror'; \
 	ASAN_OPTIONS=$${ASAN_OPTIONS-log_path=stderr}; UBSAN_OPTIONS=$${UBSAN_OPTIONS-log_path=stderr}; \
-	HARDENING='$(enable_hardening)'; PROGRAMS='$(bin_PROGRAMS) $(sbin_PROGRAMS) $(pkglibexec_PROGRAMS)'; CFLAGS='$(CFLAGS)'; \
-	export HARDENING PROGRAMS CFLAGS CC HAVE_MICROHTTPD HAVE_CMOCKA LAYERS_FLAGS ASAN_OPTIONS UBSAN_OPTIONS;
+	VERSION='$(VERSION)'; HARDENING='$(enable_hardening)'; PROGRAMS='$(bin_PROGRAMS) $(sbin_PROGRAMS) $(pkglibexec_PROGRAMS)'; CFLAGS='$(CFLAGS)'; \
+	export VERSION HARDENING PROGRAMS CFLAGS CC HAVE_MICROHTTPD HAVE_CMOCKA LAYERS_FLAGS ASAN_OPTIONS UBSAN_OPTIONS;
 TESTS += tests/layers tests/layers_red tests/hardening
 EXTRA_DIST += tests/layers tests/layers_red tests/hardening
 

@@ -23,5 +23,5 @@ EXTRA_DIST += tests/data/cluster/by-memory.yaml tests/data/cluster/by-memory.exp
 	tests/data/cluster/quickstart.yaml tests/data/cluster/quickstart.expect tests/data/cluster/workshop.expect
 
 # the command line, by its built program
-TESTS += tests/cli/slurm-ec2.test
-EXTRA_DIST += tests/cli/slurm-ec2.test
+TESTS += tests/cli/slurm-ec2.test tests/cli/command_lines.test
+EXTRA_DIST += tests/cli/slurm-ec2.test tests/cli/command_lines.test
