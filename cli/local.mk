@@ -1,6 +1,6 @@
 # cli: slurm-ec2, the command a person runs; one file a command
 bin_PROGRAMS += %D%/slurm-ec2
-%C%_slurm_ec2_SOURCES = %D%/slurm-ec2.c %D%/command.h \
+%C%_slurm_ec2_SOURCES = %D%/slurm-ec2.c lib/base/sanitizer.c %D%/command.h \
 	%D%/session.c %D%/session.h \
 	%D%/secgroup.c %D%/secgroup.h %D%/image.c %D%/image.h \
 	%D%/apply_job.h %D%/apply_here.c %D%/apply_cloud.c %D%/apply_network.c %D%/apply_files.c %D%/apply_make.c \

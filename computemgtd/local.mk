@@ -1,4 +1,4 @@
 # computemgtd
 sbin_PROGRAMS += %D%/computemgtd
-%C%_computemgtd_SOURCES = %D%/computemgtd.c %D%/identify.c %D%/identify.h %D%/match.c %D%/match.h
+%C%_computemgtd_SOURCES = %D%/computemgtd.c lib/base/sanitizer.c %D%/identify.c %D%/identify.h %D%/match.c %D%/match.h
 %C%_computemgtd_LDADD = $(LIBS_SLURMCTL)

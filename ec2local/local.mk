@@ -1,7 +1,7 @@
 # ec2local: nothing of it is built without libmicrohttpd
 if HAVE_MICROHTTPD
 pkglibexec_PROGRAMS += %D%/ec2local-machine
-%C%_ec2local_machine_SOURCES = %D%/machine_main.c %D%/rootfs.c %D%/rootfs.h %D%/link.c %D%/link.h %D%/init.c %D%/init.h
+%C%_ec2local_machine_SOURCES = %D%/machine_main.c lib/base/sanitizer.c %D%/rootfs.c %D%/rootfs.h %D%/link.c %D%/link.h %D%/init.c %D%/init.h
 %C%_ec2local_machine_LDADD = lib/base/libbase.a $(JSONC_LIBS)
 dist_pkglibexec_SCRIPTS = %D%/ec2local-image
 imagedir = $(pkglibexecdir)/image
@@ -18,7 +18,7 @@ noinst_LIBRARIES += %D%/libec2local.a
 	%D%/types.h %D%/xml.c %D%/xml.h
 libs_ec2local = %D%/libec2local.a lib/base/libbase.a $(MICROHTTPD_LIBS) $(OPENSSL_LIBS) $(JSONC_LIBS)
 pkglibexec_PROGRAMS += %D%/ec2local
-%C%_ec2local_SOURCES = %D%/ec2local.c
+%C%_ec2local_SOURCES = %D%/ec2local.c lib/base/sanitizer.c
 %C%_ec2local_LDADD = $(libs_ec2local)
 endif
 dist_pkgdata_DATA += %D%/instance_types.json

@@ -205,19 +205,3 @@ void proc_sane(void)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
-
-#if defined(__SANITIZE_ADDRESS__)
-/* slurmctld gives its programs no stderr: a build with sanitizers must say what it found somewhere. */
-const char *__asan_default_options(void);
-const char *__ubsan_default_options(void);
-
-const char *__asan_default_options(void)
-{
-	return "log_path=" PKGLOGDIR "/sanitizer:log_exe_name=1";
-}
-
-const char *__ubsan_default_options(void)
-{
-	return "print_stacktrace=1:log_path=" PKGLOGDIR "/sanitizer:log_exe_name=1";
-}
-#endif
