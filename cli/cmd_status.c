@@ -22,6 +22,7 @@
 #include "lib/slurmctl/slurmctl.h"
 #include "lib/state/store.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <json-c/json.h>
 #include <stdio.h>
@@ -79,6 +80,19 @@ static char *why(const struct err *e)
 	return str_dup(e->text[0] ? e->text : "no reason known");
 }
 
+/* For the sources that lie in files of SlurmUser: an ordinary user is told that it is not trouble, but not for him. */
+static char *why_closed(const struct status *s, const struct err *e)
+{
+	const char *owner = s->gen->slurm_user ? s->gen->slurm_user : SLURM_USER;
+	uid_t uid;
+	gid_t gid;
+
+	if (geteuid() == 0 || user_lookup(owner, &uid, &gid, NULL) < 0 || uid == geteuid() ||
+	    !(strstr(e->text, strerror(EACCES)) || strstr(e->text, "owner")))
+		return why(e);
+	return str_fmt("this part needs root or SlurmUser (%s): %s", owner, e->text);
+}
+
 static void read_slurm(struct status *s, const struct settings *set)
 {
 	struct nodes l = { 0 };
@@ -120,7 +134,7 @@ static void read_ec2(struct status *s, const struct settings *set)
 	struct ec2_call *c = a ? ec2_describe_cluster(s->gen->uuid) : NULL;
 
 	if (!a || !c || ec2_perform_one(a, c, clock_mono_ms() + EC2_LIMIT_MS, &e))
-		s->ec2_away = why(&e);
+		s->ec2_away = why_closed(s, &e);
 	else
 		count_machines(s, ec2_describe_reply(c));
 	s->machines = c;
@@ -146,10 +160,10 @@ static void read_state(struct status *s)
 
 	st = store_open_readonly(STORE_PATH, &e);
 	if (!st || store_launches_open(st, &s->launches, &e) || store_bindings(st, &s->bindings, &e))
-		s->state_away = why(&e);
+		s->state_away = why_closed(s, &e);
 	for (size_t i = 0; st && !s->state_away && i < N_SOURCES; i++) {
 		if (store_source(st, source_names[i], &s->source[i].ok_ms, &s->source[i].failed_ms, &s->source[i].error, &e))
-			s->state_away = why(&e);
+			s->state_away = why_closed(s, &e);
 	}
 	store_close(st);
 	if (became)
@@ -305,7 +319,7 @@ static void print_text(const struct status *s)
 	if (s->slurm_away)
 		printf("slurmctld is away: %s\n", s->slurm_away);
 	if (s->ec2_away)
-		printf("EC2 is away: %s\n", s->ec2_away);
+		printf("EC2 cannot be asked: %s\n", s->ec2_away);
 	if (s->state_away)
 		printf("our state cannot be read: %s\n", s->state_away);
 }

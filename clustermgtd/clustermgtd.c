@@ -77,6 +77,7 @@ static int dry_run(struct err *e)
 	text = rc == 0 ? plan_text(&p) : NULL;
 	if (text)
 		printf("%s%zu actions\n", text, p.n);
+	fflush(stdout); /* before what is said on stderr */
 	if (!o.slurm || !o.ec2 || !o.rows)
 		rc = err_set(e, "not every source could be read, so this may not be all");
 	free(text);

@@ -102,7 +102,7 @@ on_head systemctl start slurmctld
 wait_for 20 "slurmctld answers" on_head scontrol ping
 on_head sed -i 's/:8000/:8001/' /etc/slurm-ec2/settings.yaml
 if on_head slurm-ec2 status >"$RUN/out"; then fail "status is content without EC2"; fi
-grep -q '^EC2 is away: ' "$RUN/out" && grep -qE '^queue1 .* 3 +2 +1 .*\?' "$RUN/out" || fail "status: $(<"$RUN/out")"
+grep -q '^EC2 cannot be asked: ' "$RUN/out" && grep -qE '^queue1 .* 3 +2 +1 .*\?' "$RUN/out" || fail "status: $(<"$RUN/out")"
 if on_head slurm-ec2 status --json >"$RUN/out"; then fail "status is content without EC2"; fi
 python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); assert d["ec2_away"] and d["resources"][0]["off"] == 2 and d["region"] == "ap-northeast-1" and d["slurm_version"], d' "$RUN/out"
 on_head sed -i 's/:8001/:8000/' /etc/slurm-ec2/settings.yaml

@@ -26,3 +26,18 @@ again='T=$(curl -sf -X PUT -H "X-aws-ec2-metadata-token-ttl-seconds: 60" http://
 	curl -sf -H "X-aws-ec2-metadata-token: $T" http://169.254.169.254/latest/user-data >/root/again && timeout 15 sh /root/again'
 inside queue1-dy-t2micro-1 sh -c "$again" >&2 || fail "it did not end well"
 expect 1 "$(instance_count)" "instances after the boot script ran again"
+
+step "status is for everybody, but for what lies in SlurmUser's files"
+! as_alice slurm-ec2 status >"$RUN/out" || fail "all sources answered alice"
+grep -qE '^queue1 .* 10 +9 ' "$RUN/out" || fail "no nodes: $(<"$RUN/out")"
+grep -q '^EC2 cannot be asked: this part needs root or SlurmUser (slurm)' "$RUN/out" || fail "no word about EC2: $(<"$RUN/out")"
+grep -q '^our state cannot be read: this part needs root or SlurmUser (slurm)' "$RUN/out" || fail "no word about the state: $(<"$RUN/out")"
+on_head slurm-ec2 status >"$RUN/out" || fail "root: $(<"$RUN/out")"
+
+step "clustermgtd is alone, and says so to who starts another"
+! on_head clustermgtd >"$RUN/out" 2>&1 || fail "a second clustermgtd runs"
+grep -q '^clustermgtd: .*process [0-9]' "$RUN/out" || fail "the second one says: $(<"$RUN/out")"
+on_head clustermgtd --dry-run >"$RUN/out" 2>&1 || fail "dry run: $(<"$RUN/out")"
+control '{"api_delay_ms": {"DescribeInstances": 60000}}'
+! on_head timeout 40 clustermgtd --dry-run >"$RUN/out" 2>&1 || fail "a dry run that cannot read EC2 is a success"
+head -n1 "$RUN/out" | grep -q '^EC2 was not read: .*; nothing that needs it was decided$' || fail "the dry run says: $(<"$RUN/out")"
