@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* computemgtd.c - program of a compute node. Run by the boot script to find the node's name; touches nothing. */
+/* computemgtd.c - program of a compute node. Run by the boot script: to find the node's name, and to name its jobs' nodes in
+ * /etc/hosts. Touches nothing else. */
 #include "computemgtd/identify.h"
+#include "computemgtd/peers.h"
 
 #include "lib/base/err.h"
 #include "lib/base/log.h"
@@ -16,27 +18,51 @@
 #define INDEX_MAX 100000
 
 static const char usage[] = "usage: computemgtd --identify --conf FILE --address IP --launch ID [OPTION]...\n"
-			    "Print the name of the Slurm node that this machine is, as slurmctld knows it.\n"
+			    "       computemgtd --hosts --conf FILE --name NODE [OPTION]...\n"
 			    "\n"
-			    "  --identify      ask until the name is known, print it, and end\n"
+			    "  --identify      ask which node this machine is until it is known, print its name, and end\n"
+			    "  --hosts         go on: after a restart of slurmctld name the nodes of jobs here in /etc/hosts\n"
 			    "  --conf FILE     slurm.conf; ClusterName and SlurmctldHost (an IP) are enough\n"
 			    "  --address IP    address of this machine\n"
 			    "  --launch ID     the launch that made it, as written into the node's extra\n"
 			    "  --nodes LIST    nodes of that launch, in its order\n"
 			    "  --index N       place of this machine in LIST, from 0 (ami-launch-index)\n"
-			    "  --timeout S     seconds until giving up (120)\n"
+			    "  --timeout S     seconds until giving up (120); with --hosts Slurm's ResumeTimeout\n"
+			    "  --name NODE     this machine's node\n"
+			    "  --file FILE     instead of /etc/hosts\n"
 			    "  --help, --version\n"
 			    "\n"
-			    "Exit status: 0 the name was printed, 1 not found, 2 wrong command line.\n";
+			    "Exit status: 0 the name was printed, or hosts need no lines, 1 failed, 2 wrong command line.\n";
 
-enum { OPT_IDENTIFY = 256, OPT_CONF, OPT_ADDRESS, OPT_LAUNCH, OPT_NODES, OPT_INDEX, OPT_TIMEOUT, OPT_HELP, OPT_VERSION };
+enum {
+	OPT_IDENTIFY = 256,
+	OPT_HOSTS,
+	OPT_CONF,
+	OPT_ADDRESS,
+	OPT_LAUNCH,
+	OPT_NODES,
+	OPT_INDEX,
+	OPT_TIMEOUT,
+	OPT_NAME,
+	OPT_FILE,
+	OPT_HELP,
+	OPT_VERSION
+};
 
 static const struct option long_options[] = {
     {"identify", 0, NULL, OPT_IDENTIFY}, {"conf", 1, NULL, OPT_CONF},
     {"address", 1, NULL, OPT_ADDRESS},	 {"launch", 1, NULL, OPT_LAUNCH},
     {"nodes", 1, NULL, OPT_NODES},	 {"index", 1, NULL, OPT_INDEX},
     {"timeout", 1, NULL, OPT_TIMEOUT},	 {"help", 0, NULL, OPT_HELP},
-    {"version", 0, NULL, OPT_VERSION},	 {NULL, 0, NULL, 0},
+    {"hosts", 0, NULL, OPT_HOSTS},	 {"name", 1, NULL, OPT_NAME},
+    {"file", 1, NULL, OPT_FILE},	 {"version", 0, NULL, OPT_VERSION},
+    {NULL, 0, NULL, 0},
+};
+
+struct options {
+	bool identify, hosts;
+	struct identify_spec self;
+	struct peers_spec peers;
 };
 
 static int take_index(struct identify_spec *s, const char *text, struct err *e)
@@ -49,28 +75,40 @@ static int take_index(struct identify_spec *s, const char *text, struct err *e)
 	return 0;
 }
 
-static int take_option(struct identify_spec *s, bool *wanted, int opt, const char *arg, struct err *e)
+static int take_option(struct options *o, int opt, const char *arg, struct err *e)
 {
 	switch (opt) {
 	case OPT_IDENTIFY:
-		*wanted = true;
+		o->identify = true;
+		return 0;
+	case OPT_HOSTS:
+		o->hosts = true;
 		return 0;
 	case OPT_CONF:
-		s->conf = arg;
+		o->self.conf = o->peers.conf = arg;
 		return 0;
 	case OPT_ADDRESS:
-		s->self.address = arg;
+		o->self.self.address = arg;
 		return 0;
 	case OPT_LAUNCH:
-		s->self.launch = arg;
+		o->self.self.launch = arg;
 		return 0;
 	case OPT_NODES:
-		s->nodes = arg;
+		o->self.nodes = arg;
 		return 0;
 	case OPT_INDEX:
-		return take_index(s, arg, e);
+		return take_index(&o->self, arg, e);
 	case OPT_TIMEOUT:
-		return num_i64(arg, 1, 86400, &s->timeout_s, e) < 0 ? err_prefix(e, "--timeout") : 0;
+		if (num_i64(arg, 1, 86400, &o->self.timeout_s, e) < 0)
+			return err_prefix(e, "--timeout");
+		o->peers.timeout_s = o->self.timeout_s;
+		return 0;
+	case OPT_NAME:
+		o->peers.name = arg;
+		return 0;
+	case OPT_FILE:
+		o->peers.file = arg;
+		return 0;
 	case OPT_HELP:
 		fputs(usage, stdout);
 		exit(0);
@@ -82,44 +120,51 @@ static int take_option(struct identify_spec *s, bool *wanted, int opt, const cha
 }
 
 /* 0, or the exit status of a wrong command line. */
-static int parse(struct identify_spec *s, int argc, char **argv)
+static int parse(struct options *o, int argc, char **argv)
 {
 	struct err e = {""};
-	bool wanted = false;
 	int opt;
 
 	while ((opt = options_next("computemgtd", argc, argv, ":", long_options)) != -1)
 		if (opt == '?')
 			return OPTIONS_WRONG;
-		else if (take_option(s, &wanted, opt, optarg, &e) < 0)
+		else if (take_option(o, opt, optarg, &e) < 0)
 			return options_refuse("computemgtd", "%s", e.text);
 	if (optind < argc)
 		return options_end("computemgtd", argc, argv);
-	if (!wanted)
-		return options_refuse("computemgtd", "nothing to do without --identify");
-	if (!s->conf || !s->self.address || !s->self.launch)
+	if (o->identify == o->hosts)
+		return options_refuse("computemgtd", "one of --identify and --hosts is needed");
+	if (o->identify && (!o->self.conf || !o->self.self.address || !o->self.self.launch))
 		return options_refuse("computemgtd", "--identify needs --conf, --address and --launch");
+	if (o->hosts && (!o->peers.conf || !o->peers.name))
+		return options_refuse("computemgtd", "--hosts needs --conf and --name");
+	return 0;
+}
+
+static int print_name(const struct identify_spec *s, struct err *e)
+{
+	char *name = identify(s, e);
+
+	if (!name)
+		return -1;
+	puts(name);
+	free(name);
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	struct identify_spec s = {.timeout_s = TIMEOUT_S};
+	struct options o = {.self = {.timeout_s = TIMEOUT_S}, .peers = {.file = "/etc/hosts", .timeout_s = TIMEOUT_S}};
 	struct err e = {""};
-	char *name;
 	int wrong;
 
 	proc_sane();
 	log_open("computemgtd", NULL, LOG_INFO_LEVEL, NULL);
-	wrong = parse(&s, argc, argv);
+	wrong = parse(&o, argc, argv);
 	if (wrong)
 		return wrong;
-	name = identify(&s, &e);
-	if (!name) {
-		log_error("%s", e.text);
-		return 1;
-	}
-	puts(name);
-	free(name);
-	return 0;
+	if ((o.identify ? print_name(&o.self, &e) : peers_keep(&o.peers, &e)) == 0)
+		return 0;
+	log_error("%s", e.text);
+	return 1;
 }

@@ -6,6 +6,7 @@
 #include "lib/base/str.h"
 #include "lib/slurmctl/slurm_compat.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,24 @@ int slurmctl_conf_load(struct slurmctl_conf *out, struct err *e)
 		return err_nomem(e);
 	}
 	return 0;
+}
+
+const bool slurmctl_keeps_addresses = COMPAT_KEEPS_ADDRESSES;
+
+int slurmctl_boot_time(int64_t *seen, int64_t *boot_s, struct err *e)
+{
+	slurm_conf_t *c = NULL;
+
+	/* one more than told: slurmctld takes one off, lest it miss a change of the same second */
+	if (slurm_load_ctl_conf(*seen ? (time_t)*seen + 1 : 0, &c) != 0) {
+		if (errno == SLURM_NO_CHANGE_IN_DATA)
+			return 0;
+		return slurmctl_fail(e, "cannot ask slurmctld when it started");
+	}
+	*seen = c->last_update;
+	*boot_s = c->boot_time;
+	compat_free_conf(c);
+	return 1;
 }
 
 void slurmctl_conf_clear(struct slurmctl_conf *c)

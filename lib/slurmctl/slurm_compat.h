@@ -20,6 +20,9 @@
 #define COMPAT_NODE_INSTANCE 0
 #endif
 
+/* Is a job's list of node addresses made again when slurmctld restarts? */
+#define COMPAT_KEEPS_ADDRESSES (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0))
+
 /* 22.05.0 to 22.05.7 slurmctld may pair a list of addresses with the wrong nodes of the same update. */
 #define COMPAT_MAY_PAIR_WRONGLY (SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(23, 11, 0))
 

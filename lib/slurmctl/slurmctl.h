@@ -72,6 +72,12 @@ struct slurmctl_conf {
 int slurmctl_conf_load(struct slurmctl_conf *out, struct err *e);
 void slurmctl_conf_clear(struct slurmctl_conf *c);
 
+/* When slurmctld started, in wall seconds. *seen (0 at first) is kept for the next call, so that asking again costs a few
+ * bytes. 1 = *boot_s is set, 0 = nothing changed since. */
+int slurmctl_boot_time(int64_t *seen, int64_t *boot_s, struct err *e);
+/* After a restart slurmctld still tells a job's steps the addresses of its cloud nodes (23.11+). Before, it forgets them. */
+extern const bool slurmctl_keeps_addresses;
+
 struct slurmctl_job_info {
 	int64_t id;
 	int64_t priority;
