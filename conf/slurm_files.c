@@ -165,6 +165,9 @@ static void put_lists(const struct slurm_render *in, struct buf *b, bool gpus, s
 		put_list(in, b, "PrivateData", "cloud", merged, p);
 	if (in->version < 2311)
 		put_list(in, b, "CommunicationParameters", "NoAddrCache", merged, p);
+	/* idle_on_node_suspend would end a drain together with the idle node: that one waits for a person. */
+	if (in->version >= 2302)
+		put_list(in, b, "SuspendExcStates", "DRAIN", merged, p);
 	if (gpus)
 		put_list(in, b, "GresTypes", "gpu", merged, p);
 	if (!fixed)
