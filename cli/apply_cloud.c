@@ -33,10 +33,21 @@ static int try_daemons(struct apply_job *j, struct err *e)
 	return rc;
 }
 
+static void judge_credentials_file(struct apply_job *j)
+{
+	const char *path = j->set->credentials_file;
+	mode_t mode;
+
+	if (world_credentials_open(j->set, &mode))
+		APPLY_WARN(j, "%s has mode %04o, so others can read the keys in it: chmod 600 %s (%s must own it)", path,
+			   (unsigned)mode, path, j->gen->slurm_user);
+}
+
 int apply_step_account(struct apply_job *j, struct buf *note, struct err *e)
 {
 	struct err why = { 0 };
 
+	judge_credentials_file(j);
 	j->aws = world_aws(j->set, j->gen->region, true, e);
 	if (!j->aws)
 		return -1;
@@ -55,6 +66,37 @@ int apply_step_account(struct apply_job *j, struct buf *note, struct err *e)
 
 /* --- instance types */
 
+/* Is `type` a word of EC2's "... do not exist: [x9.huge, y1.tiny]"? */
+static bool names_type(const char *text, const char *type)
+{
+	size_t n = strlen(type);
+
+	for (const char *s = text; (s = strstr(s, type)); s++) {
+		if ((s == text || strchr("[, ", s[-1])) && (!s[n] || strchr("], ", s[n])))
+			return true;
+	}
+	return false;
+}
+
+/* EC2's list of unknown types, as places of cluster.yaml. */
+static void place_unknown_types(struct apply_job *j, const char *text)
+{
+	for (size_t i = 0; i < j->cluster->n_queues; i++) {
+		const struct queue *q = &j->cluster->queues[i];
+
+		for (size_t k = 0; k < q->n_resources; k++) {
+			const struct compute_resource *r = &q->resources[k];
+
+			for (size_t t = 0; t < r->instance_types.n; t++) {
+				if (names_type(text, r->instance_types.v[t]))
+					APPLY_PROBLEM_AT(j, r->type_at.line ? r->type_at : r->at,
+							 "queue %s, compute resource %s: EC2 has no instance type %s in %s", q->name,
+							 r->name, r->instance_types.v[t], j->gen->region);
+			}
+		}
+	}
+}
+
 int apply_step_types(struct apply_job *j, struct buf *note, struct err *e)
 {
 	struct strs names = { 0 };
@@ -64,6 +106,8 @@ int apply_step_types(struct apply_job *j, struct buf *note, struct err *e)
 		err_nomem(e);
 	else if (facts_fetch(j->aws, &names, apply_deadline(), &j->types, e) == 0)
 		rc = facts_complete(&names, &j->types, e);
+	if (rc && (strstr(e->text, "InvalidInstanceType") || str_prefix(e->text, "no facts about")))
+		place_unknown_types(j, e->text);
 	for (size_t i = 0; i < names.n && rc == 0; i++)
 		buf_fmt(note, "%s%s", i ? ", " : "", names.v[i]);
 	strs_clear(&names);
@@ -261,11 +305,11 @@ int apply_step_machines(struct apply_job *j, struct buf *note, struct err *e)
 		alive += instance_alive(l->v[i].state) != 0;
 	if (foreign)
 		APPLY_PROBLEM(j,
-			      "%zu machine%s carry tag " TAG_PC_CLUSTER
-			      "=%s but belong to another cluster (%s%s): terminate them, choose another "
-			      "ClusterName in %s, or give --adopt UUID if they are this cluster's (their tag " TAG_CLUSTER ")",
-			      foreign, foreign == 1 ? "" : "s", j->gen->cluster_name, names ? names : "",
-			      foreign > NAMES_SHOWN ? ", ..." : "", SETTINGS_PATH);
+			      "%zu machine%s with tag " TAG_PC_CLUSTER
+			      "=%s belong%s to another cluster (%s%s): terminate %s, choose another "
+			      "ClusterName in %s, or give --adopt UUID if it is this cluster's (tag " TAG_CLUSTER ")",
+			      foreign, foreign == 1 ? "" : "s", j->gen->cluster_name, foreign == 1 ? "s" : "", names ? names : "",
+			      foreign > NAMES_SHOWN ? ", ..." : "", foreign == 1 ? "it" : "them", SETTINGS_PATH);
 	buf_fmt(note, "%zu of this cluster, %zu of others by its name", alive - foreign, foreign);
 	free(names);
 	ec2_call_destroy(c);

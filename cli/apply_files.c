@@ -4,6 +4,8 @@
  *
  * Writes nothing.
  */
+#include "build_config.h"
+
 #include "cli/apply_job.h"
 #include "cli/session.h"
 #include "conf/hardware.h"
@@ -25,7 +27,6 @@
 #include <sys/stat.h>
 
 #define N_INSTALL 4 /* slurm-ec2.conf, slurm-ec2-gres.conf, gres.conf, slurm.conf: included files first */
-#define NAMES_SHOWN 10
 
 /* --- what goes where */
 
@@ -218,7 +219,9 @@ void apply_files_show(const struct apply_job *j)
 		if (!str_eq(f->old_text, f->new_text))
 			printf("  %-7s %s\n", !f->new_text ? "remove" : f->old_text ? "change" : "create", f->path);
 	}
-	if (j->changed || !j->slurm_up)
+	if (!j->changed && j->slurm_up)
+		puts("  nothing in Slurm's folder");
+	else
 		printf("  %s slurmctld\n", j->restart ? "restart" : "reconfigure");
 }
 
@@ -278,19 +281,56 @@ static int in_use_bindings(const struct apply_job *j, struct nodeset *out, struc
 	return rc;
 }
 
+static int by_number(const void *a, const void *b)
+{
+	return strverscmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* "queue1-dy-r-[2,7-10]"; caller frees, NULL on no memory. */
+static char *sorted_text(const struct nodeset *s)
+{
+	size_t n = nodeset_count(s);
+	const char **names = calloc(n + 1, sizeof(*names));
+	char *text;
+
+	if (!names)
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		names[i] = nodeset_get(s, i);
+	qsort(names, n, sizeof(*names), by_number);
+	text = nodeset_text_of(names, n);
+	free(names);
+	return text;
+}
+
+static bool any_static(const struct apply_job *j, const struct nodeset *used)
+{
+	struct node_name n;
+
+	for (size_t i = 0; i < nodeset_count(used); i++) {
+		if (node_name_resolve(j->old, nodeset_get(used, i), &n) == 0 && n.is_static)
+			return true;
+	}
+	return false;
+}
+
 static void refuse_shrink(struct apply_job *j, const struct nodeset *used)
 {
-	struct buf b = { 0 };
+	bool one = nodeset_count(used) == 1, fixed = any_static(j, used);
+	char *text = sorted_text(used);
 
-	for (size_t i = 0; i < nodeset_count(used) && i < NAMES_SHOWN; i++)
-		buf_fmt(&b, "%s%s", i ? "," : "", nodeset_get(used, i));
+	if (!text) {
+		j->problems.nomem = true;
+		return;
+	}
 	APPLY_PROBLEM(
 		j,
-		"%zu node%s would vanish while in use: %s%s. Keep their counts in %s, or free them first (scontrol update "
-		"nodename=%s state=power_down_asap reason=shrink) and apply when sinfo shows them as idle~",
-		nodeset_count(used), nodeset_count(used) == 1 ? "" : "s", buf_text(&b),
-		nodeset_count(used) > NAMES_SHOWN ? ",..." : "", j->file, buf_text(&b));
-	buf_free(&b);
+		"%zu node%s would vanish while in use: %s. Keep %s count%s in %s, or free %s first (%sscontrol update nodename=%s "
+		"state=power_down_asap reason=shrink) and apply when sinfo shows %s as idle~%s",
+		nodeset_count(used), one ? "" : "s", text, one ? "its" : "their", one ? "" : "s", j->file, one ? "it" : "them",
+		fixed ? "systemctl stop slurm-ec2-clustermgtd, which would start static nodes again; then " : "", text,
+		one ? "it" : "them", fixed ? "; then start slurm-ec2-clustermgtd again" : "");
+	free(text);
 }
 
 int apply_step_shrink(struct apply_job *j, struct buf *note, struct err *e)

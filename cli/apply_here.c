@@ -156,7 +156,7 @@ static char *version_of_running(struct apply_job *j, struct err *e)
 	struct slurmctl_conf c;
 	char *version = NULL;
 
-	if (!j->slurm_open && slurmctl_open(j->slurm_conf, e))
+	if (!j->slurm_open && session_slurm_open("slurm-ec2 apply: nothing was changed", j->slurm_conf, e))
 		return NULL;
 	j->slurm_open = true;
 	if (slurmctl_ping(e))
@@ -337,7 +337,7 @@ int apply_step_previous(struct apply_job *j, struct buf *note, struct err *e)
 			"slurm-ec2 uninstall first",
 			j->old->cluster_name, g->cluster_name, SETTINGS_PATH);
 	if (j->old)
-		buf_fmt(note, "generation %" PRId64 " follows %" PRId64 ", ", g->number, j->old->number);
+		buf_fmt(note, "generation %" PRId64 ", ", j->old->number);
 	else
 		buf_str(note, "first one, ");
 	buf_fmt(note, "cluster %s %s", g->cluster_name, g->uuid);

@@ -19,6 +19,7 @@
 #include "lib/slurmctl/slurmctl.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -283,8 +284,62 @@ static void put_back(struct apply_job *j, struct err *e)
 	err_prefix(e, "%s%s%s%s; what went wrong before", end, more.text[0] ? " (" : "", more.text, more.text[0] ? ")" : "");
 }
 
+/* --- or nothing to do */
+
+static bool stored_is(const char *path, const char *text)
+{
+	char *full = file_join(APPLIED_DIR "/current", path), *now = NULL;
+	bool same = full && apply_read(full, &now, NULL) == 0 && str_eq(now, text);
+
+	free(full);
+	free(now);
+	return same;
+}
+
+static bool same_files(const struct apply_job *j)
+{
+	for (size_t i = 0; i < j->n_files; i++) {
+		if (!stored_is(j->files[i].path, j->files[i].text))
+			return false;
+	}
+	return stored_is("cluster.yaml", j->cluster->text);
+}
+
+/* Does the generation differ from the applied one in its number only? */
+static bool same_generation(struct apply_job *j)
+{
+	int64_t number = j->gen->number;
+	char *was, *now;
+	bool same;
+
+	j->gen->number = j->old->number;
+	was = generation_to_json(j->old);
+	now = generation_to_json(j->gen);
+	j->gen->number = number;
+	same = was && now && strcmp(was, now) == 0;
+	free(was);
+	free(now);
+	return same;
+}
+
+static bool nothing_new(struct apply_job *j)
+{
+	struct err e;
+	bool same;
+
+	if (!j->old || j->changed || !j->slurm_up || !same_generation(j) || user_become(j->gen->slurm_user, &e))
+		return false;
+	same = same_files(j);
+	user_restore();
+	return same && nodes_known(j->gen, &e) == 0;
+}
+
 int apply_step_install(struct apply_job *j, struct buf *note, struct err *e)
 {
+	if (nothing_new(j)) {
+		buf_fmt(note, "nothing to change, generation %" PRId64 " stays", j->old->number);
+		return 0;
+	}
 	j->tried = true;
 	if (store_generation(j, e))
 		return -1;

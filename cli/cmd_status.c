@@ -99,7 +99,7 @@ static void read_slurm(struct status *s, const struct settings *set)
 	struct node_name n;
 	struct err e = { 0 };
 
-	if (slurmctl_open(set->slurm_conf, &e)) {
+	if (session_slurm_open("slurm-ec2 status", set->slurm_conf, &e)) {
 		s->slurm_away = why(&e);
 		return;
 	}
@@ -300,7 +300,7 @@ static void print_machines(const struct status *s)
 		       m->private_ip ? m->private_ip : "no address yet", m->type ? m->type : "-", node ? node : "no node");
 	}
 	if (more)
-		printf("and %zu machines more (--json shows all)\n", more);
+		printf("and %zu machine%s more (--json shows all)\n", more, more == 1 ? "" : "s");
 }
 
 static void print_text(const struct status *s)

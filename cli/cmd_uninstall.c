@@ -18,6 +18,8 @@
 #include "lib/base/file.h"
 #include "lib/base/problem.h"
 #include "lib/base/user.h"
+#include "lib/node/name.h"
+#include "lib/node/nodeset.h"
 #include "lib/slurmctl/slurmctl.h"
 
 #include <errno.h>
@@ -45,6 +47,8 @@ struct removal {
 	int lock_fd;
 	bool site_nodes; /* slurm.conf has nodes of its own, so slurmctld can go on */
 	bool files_differ;
+	bool slurm_open;
+	struct kvs jobs; /* that run on our nodes: id -> nodes */
 };
 
 /* --- looking */
@@ -162,6 +166,47 @@ static int look_applied(struct removal *u, struct err *e)
 	return u->lock_fd < 0 ? -1 : 0;
 }
 
+static bool has_our_node(const struct removal *u, const char *hostlist)
+{
+	struct nodeset *s = nodeset_create();
+	struct node_name n;
+	bool found = false;
+
+	if (s && nodeset_parse(s, hostlist, NULL) == 0) {
+		for (size_t i = 0; i < nodeset_count(s) && !found; i++)
+			found = node_name_resolve(u->gen, nodeset_get(s, i), &n) == 0;
+	}
+	nodeset_destroy(s);
+	return found;
+}
+
+static int open_slurm(struct removal *u, struct err *e)
+{
+	if (u->slurm_open)
+		return 0;
+	if (session_slurm_open("slurm-ec2 uninstall", u->slurm_conf, e))
+		return -1;
+	u->slurm_open = true;
+	return 0;
+}
+
+/* Without slurmctld there is nobody to ask, which is no reason to refuse. */
+static int look_jobs(struct removal *u, struct err *e)
+{
+	struct kvs all = { 0 };
+	int rc = 0;
+
+	if (u->alive.n == 0 || open_slurm(u, e) || slurmctl_ping(e) || slurmctl_running_jobs(&all, e))
+		goto out;
+	for (size_t i = 0; i < all.key.n && rc == 0; i++) {
+		if (has_our_node(u, all.val.v[i]))
+			rc = kvs_add(&u->jobs, all.key.v[i], all.val.v[i]) ? err_nomem(e) : 0;
+	}
+out:
+	kvs_clear(&all);
+	return rc;
+}
+
 static void show(const struct removal *u)
 {
 	const struct ec2_template_refs *t = ec2_template_reply(u->templates);
@@ -174,6 +219,8 @@ static void show(const struct removal *u)
 	}
 	for (size_t i = 0; i < u->alive.n; i++)
 		printf("  machine %s\n", u->alive.v[i]);
+	for (size_t i = 0; i < u->jobs.key.n; i++)
+		printf("  job %s on %s ends with its machines\n", u->jobs.key.v[i], u->jobs.val.v[i]);
 	for (size_t i = 0; t && i < t->n; i++)
 		printf("  launch template %s (%s)\n", t->v[i].name, t->v[i].id);
 	for (size_t i = 0; p && i < p->n; i++)
@@ -186,13 +233,9 @@ static void show(const struct removal *u)
 
 static int restart(struct removal *u, struct err *e)
 {
-	int rc = slurmctl_open(u->slurm_conf, e);
-
-	if (rc)
+	if (open_slurm(u, e))
 		return -1;
-	rc = apply_restart(u->set, e) || apply_wait_slurm(ANSWER_LIMIT_MS, e) ? -1 : 0;
-	slurmctl_close();
-	return rc;
+	return apply_restart(u->set, e) || apply_wait_slurm(ANSWER_LIMIT_MS, e) ? -1 : 0;
 }
 
 /* A line of the site that still names our nodes keeps slurmctld from starting: then it gets its files back. */
@@ -213,7 +256,8 @@ static int change_slurm(struct removal *u, struct err *e)
 		return come_back(u, e);
 	if (u->site_nodes)
 		return restart(u, e) ? come_back(u, e) : 0;
-	puts("slurmctld keeps running as it is: slurm.conf has no node of its own left, so it would not start again");
+	puts("slurmctld keeps running as it is: slurm.conf has no node of its own left, so it would not start again. Give slurm.conf\n"
+	     "a NodeName and a PartitionName line and restart slurmctld, or stop it, or apply a cluster.yaml again.");
 	return 0;
 }
 
@@ -253,7 +297,8 @@ static int end_machines(struct removal *u, struct err *e)
 		if (!going)
 			return 0;
 		if (clock_mono_ms() >= until)
-			return err_set(e, "%zu machines have not ended after %d s", going, GONE_LIMIT_MS / 1000);
+			return err_set(e, "%zu machine%s not ended after %d s", going, going == 1 ? " has" : "s have",
+				       GONE_LIMIT_MS / 1000);
 		clock_sleep_ms(POLL_MS);
 	}
 }
@@ -295,11 +340,27 @@ static int forget(struct removal *u, struct err *e)
 	return rc;
 }
 
+/* It would start machines again while we end them. */
+static int daemon_is_down(const struct removal *u, struct err *e)
+{
+	pid_t pid;
+
+	if (user_become(u->slurm_user, e))
+		return -1;
+	pid = lock_holder(CLUSTERMGTD_LOCK);
+	user_restore();
+	if (pid == 0)
+		return 0;
+	return err_set(e, "clustermgtd runs (process %ld); stop it first: systemctl stop slurm-ec2-clustermgtd", (long)pid);
+}
+
 static int may_go_on(const struct removal *u, struct err *e)
 {
+	if (daemon_is_down(u, e))
+		return -1;
 	if (u->alive.n && !u->terminate)
-		return err_set(e, "%zu machine%s live: drain the queues and wait until they have ended, or give --terminate",
-			       u->alive.n, u->alive.n == 1 ? "" : "s");
+		return err_set(e, "%zu machine%s: drain the queues and wait until %s ended, or give --terminate", u->alive.n,
+			       u->alive.n == 1 ? " lives" : "s live", u->alive.n == 1 ? "it has" : "they have");
 	if (!u->yes && !session_confirm("Remove all this?"))
 		return err_set(e, "not confirmed (give --yes where nobody can answer)");
 	return 0;
@@ -308,7 +369,7 @@ static int may_go_on(const struct removal *u, struct err *e)
 static int uninstall(struct removal *u, struct err *e)
 {
 	u->set = session_settings(e);
-	if (!u->set || look_slurm(u, e) || look_applied(u, e) || look_ec2(u, e))
+	if (!u->set || look_slurm(u, e) || look_applied(u, e) || look_ec2(u, e) || look_jobs(u, e))
 		return -1;
 	show(u);
 	fflush(stdout);
@@ -332,6 +393,9 @@ static void removal_clear(struct removal *u)
 	ec2_call_destroy(u->templates);
 	ec2_call_destroy(u->placements);
 	strs_clear(&u->alive);
+	kvs_clear(&u->jobs);
+	if (u->slurm_open)
+		slurmctl_close();
 	aws_destroy(u->aws);
 	generation_destroy(u->gen);
 	settings_destroy(u->set);
@@ -386,6 +450,6 @@ const struct command cmd_uninstall = {
 		"  --yes        do not ask\n"
 		"  --terminate  end its machines too; without it, machines that live are a reason to refuse\n"
 		"  --purge      remove the state folder too\n\n"
-		"Root runs it. Stop slurm-ec2's clustermgtd before. Exit status: 0 removed, 1 refused or failed, 2 wrong usage.\n",
+		"Root runs it. It refuses while slurm-ec2's clustermgtd runs. Exit status: 0 removed, 1 refused or failed, 2 wrong usage.\n",
 	.run = run,
 };

@@ -7,8 +7,10 @@
 #include "lib/base/problem.h"
 #include "lib/cluster/load.h"
 #include "lib/cluster/settings.h"
+#include "lib/slurmctl/slurmctl.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <strings.h>
 #include <unistd.h>
 
@@ -44,6 +46,31 @@ int64_t session_suspend_timeout(void)
 	settings_destroy(s);
 	problems_clear(&p);
 	return t;
+}
+
+static struct {
+	bool registered;
+	const char *note, *conf; /* conf not NULL while libslurm reads it */
+} opening;
+
+static void last_words(void)
+{
+	if (opening.conf)
+		fprintf(stderr, "%s: Slurm's own library refuses %s, it says above why; correct that file first\n", opening.note,
+			opening.conf);
+}
+
+int session_slurm_open(const char *note, const char *conf, struct err *e)
+{
+	int rc;
+
+	if (!opening.registered)
+		opening.registered = atexit(last_words) == 0;
+	opening.note = note;
+	opening.conf = conf;
+	rc = slurmctl_open(conf, e);
+	opening.conf = NULL;
+	return rc;
 }
 
 int session_confirm(const char *question)

@@ -18,6 +18,10 @@ struct aws *session_aws(const char *region, struct err *e);
 /* SuspendTimeout of settings.yaml, or its default if that file cannot be read. */
 int64_t session_suspend_timeout(void);
 
+/* slurmctl_open(). libslurm ends the process on a slurm.conf that it does not like: `note` ("slurm-ec2 apply: nothing was
+ * changed") is then the beginning of our last line. */
+int session_slurm_open(const char *note, const char *conf, struct err *e);
+
 /* Ask on the terminal; true only for "y" or "yes". Not a terminal = no. */
 int session_confirm(const char *question);
 

@@ -52,6 +52,15 @@ static int parse_request(struct resume_request *q, const char *text, size_t n, c
 	return resume_request_parse(q, NULL, 0, argument, e);
 }
 
+static void note_credentials(const struct settings *s)
+{
+	mode_t mode;
+
+	if (world_credentials_open(s, &mode))
+		log_warn("%s has mode %04o, so others can read the keys in it: chmod 600 %s", s->credentials_file, (unsigned)mode,
+			 s->credentials_file);
+}
+
 static int work(const struct resume_request *q, int64_t start_ms, struct err *e)
 {
 	struct world w;
@@ -63,6 +72,7 @@ static int work(const struct resume_request *q, int64_t start_ms, struct err *e)
 			log_error("%s", more.text);
 		return -1;
 	}
+	note_credentials(w.settings);
 	rc = apply_resume(&w, q, start_ms + w.settings->resume_limit_s * 1000, e);
 	world_close(&w);
 	apply_poke();

@@ -42,6 +42,8 @@ struct world {
 
 /* EC2 as settings.yaml says. region NULL = found by itself; person = the caller's environment counts too. */
 struct aws *world_aws(const struct settings *s, const char *region, bool person, struct err *e);
+/* Can somebody but its owner and SlurmUser's group read CredentialsFile, or change it? Then its mode goes to *mode. */
+bool world_credentials_open(const struct settings *s, mode_t *mode);
 /* First acts of a program: sane process, SlurmUser's identity (from root for good), log open. ident names the log file. What
  * cannot be done is an error, but the log is open then (stderr if the file cannot be). */
 int world_begin(const char *ident, bool foreground, struct err *e);

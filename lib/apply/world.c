@@ -117,6 +117,20 @@ struct aws *world_aws(const struct settings *s, const char *region, bool person,
 	return aws_create(&c, e);
 }
 
+bool world_credentials_open(const struct settings *s, mode_t *mode)
+{
+	struct stat st;
+	uid_t uid;
+	gid_t gid;
+
+	if (!s->credentials_file || stat(s->credentials_file, &st) || !S_ISREG(st.st_mode))
+		return false;
+	*mode = st.st_mode & 07777;
+	if (st.st_mode & (S_IRWXO | S_IWGRP))
+		return true;
+	return st.st_mode & S_IRGRP && (user_lookup(SLURM_USER, &uid, &gid, NULL) || gid != st.st_gid);
+}
+
 static void note_store_file(struct world *w)
 {
 	struct stat st;

@@ -18,6 +18,8 @@
 
 /* EC2 launches at most this many instances at once, then this many a second, per account and region. */
 enum { EC2_BURST = 1000, EC2_PER_SECOND = 2 };
+/* Nodes of one slurmctld. 22.05 starts with more, later releases have a bound of this size. */
+enum { NODES_MAX = 65536 };
 
 /* Where the rule looks; r NULL = the queue itself. */
 struct spot {
@@ -316,6 +318,20 @@ static void check_node_names(const struct cluster *c, struct problems *p)
 	free(s);
 }
 
+/* One resource may have as many; all of them together are more than one slurmctld should have. */
+static void check_total(const struct cluster *c, struct problems *p)
+{
+	long long total = 0;
+
+	for (size_t i = 0; i < c->n_queues; i++) {
+		for (size_t j = 0; j < c->queues[i].n_resources; j++)
+			total += c->queues[i].resources[j].max_count;
+	}
+	if (total > NODES_MAX)
+		problems_add(p, PROBLEM_WARNING, c->file, c->queues[0].at.line, c->queues[0].at.column, "Scheduling.SlurmQueues",
+			     "%lld nodes in all; later releases of Slurm take no more than %d", total, NODES_MAX);
+}
+
 void check_cluster(const struct cluster *c, struct problems *p)
 {
 	for (size_t i = 0; i < c->n_queues; i++) {
@@ -328,4 +344,5 @@ void check_cluster(const struct cluster *c, struct problems *p)
 		}
 	}
 	check_node_names(c, p);
+	check_total(c, p);
 }

@@ -47,7 +47,17 @@ refused 'no image ami-0ccccccccccccccc0'
 settings
 refused 'no subnet subnet-0fedcba9876543211' 's/subnet-0fedcba9876543210/subnet-0fedcba9876543211/'
 refused 'main is also made from queue main' 's/Name: queue1/Name: main/'
-refused 'x9.huge' 's/InstanceType: t2.micro/InstanceType: x9.huge/'
+refused 'queue queue1, compute resource t2micro: EC2 has no instance type x9.huge in ap-northeast-1' \
+	'/Name: t2micro/,$s/InstanceType: t2.micro/InstanceType: x9.huge/'
+grep -q '^/root/cluster.yaml:1[0-9]*:[0-9]*: error: ' "$RUN/out" || fail "no place is named: $(<"$RUN/out")"
+
+step "a slurm.conf that Slurm's own library refuses"
+on_head sed -i '1i NodeNam=phys7' /etc/slurm/slurm.conf
+before=$(sums)
+if quickstart | apply_cluster >"$RUN/out" 2>&1; then fail "not refused: $(<"$RUN/out")"; fi
+grep -q "^slurm-ec2 apply: nothing was changed: Slurm's own library refuses /etc/slurm/slurm.conf" "$RUN/out" || fail "$(<"$RUN/out")"
+expect "$before" "$(sums)" "Slurm's folder and the generation"
+on_head sed -i 1d /etc/slurm/slurm.conf
 
 step "a SlurmUser that slurm-ec2 was not built for"
 on_head sh -c 'mkdir /root/other && sed s/^SlurmUser=slurm$/SlurmUser=daemon/ /etc/slurm/slurm.conf >/root/other/slurm.conf'
@@ -85,6 +95,31 @@ step "without ImageId the newest tagged image of the architecture is taken"
 settings '/ImageId/d'
 quickstart | apply_cluster >"$RUN/out" 2>&1 || fail "$(<"$RUN/out")"
 grep -q "images .*$IMAGE_ID" "$RUN/out" || fail "another image: $(<"$RUN/out")"
+if grep -q credentials "$RUN/out"; then fail "a warning about a good credentials file: $(<"$RUN/out")"; fi
+
+step "once more: nothing to change, no new generation; keys that others can read are warned of"
+before=$(sums)
+on_head chmod 644 /etc/slurm-ec2/credentials
+quickstart | apply_cluster >"$RUN/out" 2>&1 || fail "$(<"$RUN/out")"
+grep -q 'nothing to change, generation 1 stays' "$RUN/out" || fail "not said: $(<"$RUN/out")"
+grep -q '/etc/slurm-ec2/credentials has mode 0644.*chmod 600' "$RUN/out" || fail "no warning: $(<"$RUN/out")"
+on_head chmod 600 /etc/slurm-ec2/credentials
+expect "$before" "$(sums)" "Slurm's folder and the generation"
+expect 1 "$(on_head readlink /var/lib/slurm-ec2/applied/current)" "the generation"
+
+step "marks that are not whole: the lines behind them are the site's"
+on_head cp -p /etc/slurm/slurm.conf /root/slurm.conf
+on_head sh -c 'sed -i "/^# END slurm-ec2/d" /etc/slurm/slurm.conf && echo "NodeName=phys8 CPUs=1" >>/etc/slurm/slurm.conf'
+refused 'no line "# END slurm-ec2" follows this one'
+grep -q "^/etc/slurm/slurm.conf:[0-9]*: error: " "$RUN/out" || fail "no place is named: $(<"$RUN/out")"
+before=$(sums)
+if on_head slurm-ec2 uninstall --yes >"$RUN/out" 2>&1; then fail "uninstall went on: $(<"$RUN/out")"; fi
+grep -q "^/etc/slurm/slurm.conf:[0-9]*: error: " "$RUN/out" || fail "no place is named: $(<"$RUN/out")"
+expect "$before" "$(sums)" "Slurm's folder and the generation"
+on_head cp -p /root/slurm.conf /etc/slurm/slurm.conf
+on_head sed -i '/^Include slurm-ec2.conf/a NodeName=phys8 CPUs=1' /etc/slurm/slurm.conf
+refused '"NodeName=phys8 CPUs=1" stands between the marks'
+on_head cp -p /root/slurm.conf /etc/slurm/slurm.conf
 
 step "a later apply that fails takes back what it made"
 settings '$a SlurmctldRestart: [/bin/false]'

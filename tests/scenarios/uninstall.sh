@@ -29,13 +29,25 @@ others=$(left)
 step "apply, and a job"
 grouped | apply_cluster
 on_head systemctl start slurm-ec2-clustermgtd
+on_head chmod 644 /etc/slurm-ec2/credentials
 expect queue1-dy-c6i-1 "$(as_alice srun --partition=queue1 hostname)" "host name"
+expect 1 "$(on_head grep -c 'credentials has mode 0644' /var/log/slurm-ec2/resume.log)" "warnings about keys that others can read"
+on_head chmod 600 /etc/slurm-ec2/credentials
 machine=$(cloud id)
 expect 4 "$(left | wc -l)" "templates and groups: $(left)"
 
+step "refused while clustermgtd runs, which would launch again; the job whose machine would end is named"
+job=$(submit $'#!/bin/bash\nsleep 1000' --partition=queue1 --nodelist=queue1-dy-c6i-1)
+wait_for 60 "the job runs" job_is "$job" RUNNING
+during=$(folder)
+if on_head slurm-ec2 uninstall --yes --terminate >"$RUN/out" 2>&1; then fail "it went on: $(<"$RUN/out")"; fi
+grep -q 'stop it first: systemctl stop slurm-ec2-clustermgtd' "$RUN/out" || fail "not said why: $(<"$RUN/out")"
+grep -q "job $job on queue1-dy-c6i-1 ends with its machines" "$RUN/out" || fail "the job is not named: $(<"$RUN/out")"
+expect "$during" "$(folder)" "Slurm's folder"
+as_alice scancel "$job"
+
 step "refused while a machine lives; nothing is changed"
 on_head systemctl stop slurm-ec2-clustermgtd
-during=$(folder)
 if on_head slurm-ec2 uninstall --yes >"$RUN/out" 2>&1; then fail "it went over a machine: $(<"$RUN/out")"; fi
 grep -q "machine $machine" "$RUN/out" || fail "the machine is not listed: $(<"$RUN/out")"
 expect "$during" "$(folder)" "Slurm's folder"
