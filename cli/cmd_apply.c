@@ -127,7 +127,8 @@ static int make(struct apply_job *j, size_t i, struct err *e)
 	if (rc == 0 && sig)
 		fputs("slurm-ec2 apply: interrupted; the install was finished before, and the new files are in force\n", stderr);
 	else if (sig && !j->tried)
-		fputs("slurm-ec2 apply: interrupted; nothing was changed\n", stderr);
+		fprintf(stderr, "slurm-ec2 apply: interrupted; %s was changed\n",
+			j->old || !j->adopt ? "nothing" : "no file, and no machine,");
 	else if (rc)
 		fprintf(stderr, "slurm-ec2 apply: %s\n", e->text);
 	if (sig)

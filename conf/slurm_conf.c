@@ -78,8 +78,10 @@ static void append_element(struct buf *b, const char *s, size_t n)
 
 static char *take_text(struct buf *b)
 {
-	if (b->n == 0 && !buf_failed(b))
+	if (b->n == 0 && !buf_failed(b)) {
+		buf_free(b);
 		return str_dup("");
+	}
 	return buf_take(b);
 }
 
