@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* apply_files.c - apply's Slurm files: rendered, merged into the site's, compared with what is installed; and which nodes would
- * go.
+ * go, and which jobs a restart would hurt.
  *
  * Writes nothing.
  */
@@ -27,6 +27,8 @@
 #include <sys/stat.h>
 
 #define N_INSTALL 4 /* slurm-ec2.conf, slurm-ec2-gres.conf, gres.conf, slurm.conf: included files first */
+#define FORGETS_BELOW 2311 /* slurmctld does not save the addresses of a job's cloud nodes */
+#define JOBS_SHOWN 10
 
 /* --- what goes where */
 
@@ -357,5 +359,55 @@ int apply_step_shrink(struct apply_job *j, struct buf *note, struct err *e)
 	rc = 0;
 out:
 	nodeset_destroy(used);
+	return rc;
+}
+
+/* --- jobs that a restart of slurmctld hurts */
+
+static bool has_our_node(const struct generation *g, const char *hostlist)
+{
+	struct nodeset *s = nodeset_create();
+	struct node_name n;
+	bool found = false;
+
+	if (s && nodeset_parse(s, hostlist, NULL) == 0) {
+		for (size_t i = 0; i < nodeset_count(s) && !found; i++)
+			found = node_name_resolve(g, nodeset_get(s, i), &n) == 0;
+	}
+	nodeset_destroy(s);
+	return found;
+}
+
+static void warn_outside(struct apply_job *j, const struct kvs *jobs, struct buf *note)
+{
+	struct buf ids = { 0 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < jobs->key.n; i++) {
+		if (has_our_node(j->old, jobs->val.v[i]) && n++ < JOBS_SHOWN)
+			buf_fmt(&ids, "%s%s", ids.n ? ", " : "", jobs->key.v[i]);
+	}
+	if (n)
+		APPLY_WARN(j,
+			   "%zu job%s of salloc or srun with several nodes (%s%s): slurmctld will be restarted, and then a new srun in "
+			   "such a job does not find its nodes; those of sbatch do",
+			   n, n == 1 ? "" : "s", buf_text(&ids), n > JOBS_SHOWN ? ", ..." : "");
+	buf_str(note, n ? "some are hurt by the restart" : "none is hurt by the restart");
+	buf_free(&ids);
+}
+
+int apply_step_jobs(struct apply_job *j, struct buf *note, struct err *e)
+{
+	struct kvs jobs = { 0 };
+	int rc;
+
+	if (!j->old || !j->slurm_up || !j->changed || !j->restart || j->version >= FORGETS_BELOW) {
+		buf_str(note, "none is hurt");
+		return 0;
+	}
+	rc = slurmctl_outside_jobs(&jobs, e);
+	if (rc == 0)
+		warn_outside(j, &jobs, note);
+	kvs_clear(&jobs);
 	return rc;
 }

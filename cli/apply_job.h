@@ -106,6 +106,7 @@ int apply_step_network(struct apply_job *j, struct buf *note, struct err *e);
 /* apply_files.c: the Slurm files, before they are installed */
 int apply_step_render(struct apply_job *j, struct buf *note, struct err *e);
 int apply_step_shrink(struct apply_job *j, struct buf *note, struct err *e);
+int apply_step_jobs(struct apply_job *j, struct buf *note, struct err *e);
 /* True if a Slurm file of ours changed, for --dry-run. */
 void apply_files_show(const struct apply_job *j);
 

@@ -38,6 +38,7 @@ static const struct step {
 	{ LOOK, "machines", apply_step_machines },
 	{ LOOK, "Slurm files", apply_step_render },
 	{ LOOK, "nodes that would go", apply_step_shrink },
+	{ LOOK, "jobs", apply_step_jobs },
 	{ MAKE, "trial slurmctld", apply_step_scratch },
 	{ MAKE, "placement groups", apply_step_placement },
 	{ MAKE, "launch templates", apply_step_templates },

@@ -63,7 +63,12 @@ static bool holds_nodes(const slurm_job_info_t *j)
 	return j->nodes && *j->nodes && (base == JOB_RUNNING || base == JOB_SUSPENDED || (j->job_state & JOB_COMPLETING));
 }
 
-int slurmctl_running_jobs(struct kvs *out, struct err *e)
+static bool is_outside(const slurm_job_info_t *j)
+{
+	return holds_nodes(j) && !j->batch_flag && j->num_nodes > 1;
+}
+
+static int collect(struct kvs *out, bool (*wanted)(const slurm_job_info_t *), struct err *e)
 {
 	job_info_msg_t *m = NULL;
 	char id[24];
@@ -74,13 +79,23 @@ int slurmctl_running_jobs(struct kvs *out, struct err *e)
 	for (uint32_t i = 0; i < m->record_count && rc == 0; i++) {
 		const slurm_job_info_t *j = &m->job_array[i];
 
-		if (!holds_nodes(j))
+		if (!wanted(j))
 			continue;
 		snprintf(id, sizeof id, "%lu", (unsigned long)j->job_id);
 		rc = kvs_add(out, id, j->nodes);
 	}
 	slurm_free_job_info_msg(m);
 	return rc < 0 ? err_nomem(e) : 0;
+}
+
+int slurmctl_running_jobs(struct kvs *out, struct err *e)
+{
+	return collect(out, holds_nodes, e);
+}
+
+int slurmctl_outside_jobs(struct kvs *out, struct err *e)
+{
+	return collect(out, is_outside, e);
 }
 
 /* By number, not by text: the number of the job that an array began with would mean the whole array as text. */

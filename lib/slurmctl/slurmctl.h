@@ -89,6 +89,8 @@ int slurmctl_job(int64_t id, struct slurmctl_job_info *out, struct err *e);
 void slurmctl_job_clear(struct slurmctl_job_info *j);
 /* Ids and nodes of running (or configuring, completing) jobs: kvs id -> hostlist. */
 int slurmctl_running_jobs(struct kvs *out, struct err *e);
+/* Those among them that have several nodes and no batch script: salloc's and srun's, whose steps start elsewhere. */
+int slurmctl_outside_jobs(struct kvs *out, struct err *e);
 /* Put a text where `scontrol show job` shows it (admin comment). Best effort. */
 int slurmctl_job_comment(int64_t id, const char *text, struct err *e);
 

@@ -20,11 +20,13 @@ up <<<"$(quickstart)"
 control '{"delay_running_ms": 8000}'
 running=$(srun_job running -N2 -w 'queue1-dy-t2micro-[1-2]')
 wait_for 40 "the first job's first srun" lines_are running "1|2" 2
+# One of salloc cannot be helped, but apply says so before.
+outside=$(as_alice salloc --no-shell -N2 -w 'queue1-dy-t2micro-[6-7]' 2>&1 | sed -n 's/.*Granted job allocation \([0-9]*\)$/\1/p')
 
 step "slurmctld is killed while a job waits for its nodes"
 killed=$(srun_job killed -N3 -w 'queue1-dy-t2micro-[3-5]')
 wait_for 20 "it waits for them" job_is "$killed" CONFIGURING
-wait_for 20 "machines are launched" instance_count_is 5
+wait_for 20 "machines are launched" instance_count_is 7
 wait_for 20 "their addresses are known" known queue1-dy-t2micro-5
 wait_for 20 "they are saved" is_saved node_state "$(node_address queue1-dy-t2micro-5)" 1
 wait_for 20 "the allocation is saved" is_saved job_state 'queue1-dy-t2micro-[3-5]' 2 # asked for, and given
@@ -36,7 +38,8 @@ wait_for 30 "slurmctld answers" on_head scontrol ping
 step "an apply restarts slurmctld while another waits"
 applied=$(srun_job applied -N3 -w 'queue1-dy-t2micro-[8-10]')
 wait_for 20 "it waits for them" job_is "$applied" CONFIGURING
-quickstart 's/MaxCount: 10/MaxCount: 12/' | apply_cluster
+quickstart 's/MaxCount: 10/MaxCount: 12/' | apply_cluster 2>&1 | tee "$RUN/apply.log"
+grep -q "1 job of salloc or srun with several nodes ($outside)" "$RUN/apply.log" || fail "apply does not warn of job $outside"
 
 step "jobs that slurmctld took over run srun"
 wait_for 60 "the killed one's srun" lines_are killed "3|4|5" 3
@@ -49,4 +52,4 @@ done
 expect 4 "$(count_lines running '1|2')" "nodes in the output of the running job"
 expect 6 "$(count_lines killed '3|4|5')" "nodes in the output of the killed one"
 expect 6 "$(count_lines applied '8|9|10')" "nodes in the output of the applied one"
-expect 8 "$(instance_count)" "instances"
+expect 10 "$(instance_count)" "instances"
