@@ -305,7 +305,7 @@ static void deadline_before_the_start(void **state)
 
 static void html_answer(void **state)
 {
-	struct aws_error x = outcome(describe("html-1"), 500, NULL);
+	struct aws_error x = outcome(describe("html-1"), 4000, NULL);
 
 	(void)state;
 	assert_int_equal(x.class, AWS_TRANSIENT);
