@@ -3,6 +3,7 @@
 #include "lib/aws/call.h"
 #include "lib/aws/page.h"
 #include "lib/aws/query.h"
+#include "lib/aws/reply.h"
 
 #include "lib/base/clock.h"
 
@@ -45,20 +46,6 @@ static void instance_destroy(void *page)
 	nic_clear(&p->nic);
 	page_tag_clear(&p->tag);
 	free(p);
-}
-
-static int set_text(char **field, const char *text)
-{
-	char *copy;
-
-	if (!*text)
-		return 0;
-	copy = str_dup(text);
-	if (!copy)
-		return -1;
-	free(*field);
-	*field = copy;
-	return 0;
 }
 
 static int instance_open(void *page)
@@ -121,7 +108,7 @@ static int take_tag(void *item, struct page_tag *tag)
 
 	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
 		if (!strcmp(tag->key, ours[i].key))
-			return set_text((char **)(void *)((char *)item + ours[i].offset), tag->value);
+			return reply_text((char **)(void *)((char *)item + ours[i].offset), tag->value);
 	return 0;
 }
 
@@ -135,17 +122,17 @@ static int nic_open(void *page)
 
 static int nic_ip(void *page, const char *text)
 {
-	return set_text(&((struct instance_page *)page)->nic.ip, text);
+	return reply_text(&((struct instance_page *)page)->nic.ip, text);
 }
 
 static int nic_dns(void *page, const char *text)
 {
-	return set_text(&((struct instance_page *)page)->nic.dns, text);
+	return reply_text(&((struct instance_page *)page)->nic.dns, text);
 }
 
 static int nic_subnet(void *page, const char *text)
 {
-	return set_text(&((struct instance_page *)page)->nic.subnet, text);
+	return reply_text(&((struct instance_page *)page)->nic.subnet, text);
 }
 
 /* Small whole numbers of an attachment; anything else is not interface 0. */
@@ -169,7 +156,7 @@ static int nic_card(void *page, const char *text)
 /* The instance's own address may be any interface's, so it gives way to the primary one's, wherever in the answer that stands. */
 static int top_text(struct instance_page *p, char **field, const char *text)
 {
-	return p->primary_seen && *field ? 0 : set_text(field, text);
+	return p->primary_seen && *field ? 0 : reply_text(field, text);
 }
 
 static int top_ip(void *page, const char *text)

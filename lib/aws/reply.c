@@ -150,7 +150,7 @@ static void add_text(void *arg, const char *text, int n)
 		buf_add(&r->text, text, (size_t)n);
 }
 
-static int store_text(char **field, const char *text)
+int reply_text(char **field, const char *text)
 {
 	char *copy;
 
@@ -196,7 +196,7 @@ static int apply_rule(struct reply *r, const struct reply_rule *rule, const char
 		return 0;
 	item += rule->offset;
 	if (rule->kind == REPLY_TEXT)
-		return store_text((char **)(void *)item, text);
+		return reply_text((char **)(void *)item, text);
 	if (rule->kind != REPLY_BOOL)
 		return store_number(r, rule, item, text);
 	*(bool *)(void *)item = !strcmp(text, "true");

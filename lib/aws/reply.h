@@ -59,4 +59,7 @@ int reply_end(struct reply *r, int http_status, struct aws_error *error);
 void *reply_page(struct reply *r);
 const char *reply_next_token(const struct reply *r);
 
+/* For rules with a function of their own: replace *field by a copy of text; an empty text leaves it alone. -1 on no memory. */
+int reply_text(char **field, const char *text);
+
 #endif

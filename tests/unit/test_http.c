@@ -520,7 +520,7 @@ static void nobody_listens(void **state)
 	aws_destroy(a);
 }
 
-/* A daemon that is told to end does not go on with what EC2 refused for now. */
+/* A daemon that is told to end does not go on with what EC2 refused for a while. */
 static void stops_when_told(void **state)
 {
 	static volatile sig_atomic_t stop = 1;
