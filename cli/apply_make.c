@@ -144,7 +144,8 @@ static struct ec2_call *template_call(const char *id, const struct ec2_template 
 	return id ? ec2_create_template_version(id, t) : ec2_create_template(t);
 }
 
-/* Another cluster of this account has the name: ours gets our UUID's start. A request of its own, so with a token of its own. */
+/* Another cluster of this account has the name: ours gets our UUID's start. A request of its own, so with a token of its
+ * own. */
 static struct ec2_call *template_call_renamed(const struct apply_job *j, const struct template *t)
 {
 	char *longer = str_fmt("%s/%.8s", t->name, j->gen->uuid), token[37];

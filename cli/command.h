@@ -1,7 +1,7 @@
 /* command.h - one command of slurm-ec2: a name, its help, and the function that runs it.
  *
- * A command lives in cli/cmd_<name>.c as `const struct command cmd_<name>` and has one line in the table of cli/slurm-ec2.c. main()
- * answers --help and -h from `usage`, so run() never sees them.
+ * A command lives in cli/cmd_<name>.c as `const struct command cmd_<name>` and has one line in the table of
+ * cli/slurm-ec2.c. main() answers --help and -h from `usage`, so run() never sees them.
  */
 #ifndef SE_CLI_COMMAND_H
 #define SE_CLI_COMMAND_H

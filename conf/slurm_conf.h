@@ -17,8 +17,8 @@ struct problems;
  * (site_load's view is given for that). Caller frees; NULL if p got an error or there is no memory. */
 struct site;
 char *slurmconf_merge(const struct site *site, const struct kvs *merged, struct problems *p);
-/* Are the marks of our block in pairs, with only our own line (blank ones aside) between them? Else a problem of `path` for each
- * place, with its remedy: what stands there may be the site's, and is neither taken out nor overlooked. */
+/* Are the marks of our block in pairs, with only our own line (blank ones aside) between them? Else a problem of `path`
+ * for each place, with its remedy: what stands there may be the site's, and is neither taken out nor overlooked. */
 void slurmconf_check_marks(const char *path, const char *text, struct problems *p);
 /* Without anything of ours; lines that are not ours stay, wherever they stand. Caller frees; NULL on no memory. */
 char *slurmconf_unmerge(const char *text);

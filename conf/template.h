@@ -36,8 +36,8 @@ void template_clear(struct template *t);
 
 /* "<cluster>/<queue>/<resource>": a slash, since all three may hold a dash. Caller frees. */
 char *template_name(const char *cluster, const char *queue, const char *resource);
-/* Name of the placement group we make for a resource, unique in the account by the UUID's first part; underscores, which neither
- * queue nor resource has. Caller frees. */
+/* Name of the placement group we make for a resource, unique in the account by the UUID's first part; underscores, which
+ * neither queue nor resource has. Caller frees. */
 char *placement_name(const char *uuid, const char *cluster, const char *queue, const char *resource);
 /* 16 hex digits that change with the content (the request's body), not with its client token. */
 void template_hash(const char *body, char out[17]);

@@ -20,8 +20,8 @@ struct world;
  * goes on with them. */
 int settle(struct world *w, struct launching *v, size_t n, struct binds *b, struct strs *surplus, int64_t deadline_mono_ms,
 	   struct err *e);
-/* Nodes DOWN with `(Code:X)Failure when resuming nodes: WHY`, why NULL = without; a job that lost its nodes is requeued by Slurm
- * at once. Static ones get a back-off. */
+/* Nodes DOWN with `(Code:X)Failure when resuming nodes: WHY`, why NULL = without; a job that lost its nodes is requeued by
+ * Slurm at once. Static ones get a back-off. */
 void settle_failed(struct world *w, const char *const *names, size_t n, const char *code, const char *why,
 		   int64_t deadline_mono_ms);
 

@@ -22,8 +22,9 @@ enum aws_class {
 struct aws_error {
 	enum aws_class class;
 	int http_status;      /* 0 = no answer */
-	/* EC2's, "InsufficientInstanceCapacity", or our own: RequestTimeout and ConnectionLost (it may have happened), ConnectFailure,
-	 * CertificateFailure, NoCredentials, DeadlineReached (never sent), UnexpectedAnswer (a proxy spoke), UnreadableAnswer, RequestFailure. */
+	/* EC2's, "InsufficientInstanceCapacity", or our own: RequestTimeout and ConnectionLost (it may have happened),
+	 * ConnectFailure, CertificateFailure, NoCredentials, DeadlineReached (never sent), UnexpectedAnswer (a proxy spoke),
+	 * UnreadableAnswer, RequestFailure. */
 	char code[80];
 	char message[600];
 	char request_id[80];
@@ -49,14 +50,16 @@ struct aws_config {
 	 * AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE come before the members above; AWS_REGION, AWS_ENDPOINT_URL[_EC2],
 	 * AWS_CA_BUNDLE, HTTPS_PROXY, NO_PROXY and the files in ~/.aws only fill what is NULL. */
 	bool person;
-	/* Set by a signal handler: nothing more is sent then, what is in the air may end. NULL = none. Must outlive the connection. */
+	/* Set by a signal handler: nothing more is sent then, what is in the air may end. NULL = none. Must outlive the
+	 * connection. */
 	const volatile sig_atomic_t *stop;
 };
 
 /* Credentials are fetched at the first call. Without credentials nothing is ever sent unsigned. */
 struct aws *aws_create(const struct aws_config *c, struct err *e);
 void aws_destroy(struct aws *a); /* takes NULL */
-/* The region in use, found if none was given (environment, config file, this instance); NULL with e if there is none. Borrowed. */
+/* The region in use, found if none was given (environment, config file, this instance); NULL with e if there is none.
+ * Borrowed. */
 const char *aws_region(struct aws *a, struct err *e);
 /* HTTP requests sent to EC2 so far, for logs and benchmarks. */
 uint64_t aws_call_count(const struct aws *a);

@@ -1,4 +1,5 @@
-/* bucket.h - EC2's rate limits, kept on our side so that we are seldom refused. Pure values: they can be stored and taken up again. */
+/* bucket.h - EC2's rate limits, kept on our side so that we are seldom refused. Pure values: they can be stored and taken
+ * up again. */
 #ifndef SE_AWS_BUCKET_H
 #define SE_AWS_BUCKET_H
 

@@ -9,8 +9,8 @@
 
 /* Takes the body out of the buffer, which is empty afterwards. NULL on no memory, also when the buffer had failed. */
 struct ec2_call *call_create(const char *action, struct buf *body, const struct reply_reader *reader);
-/* A further body of the same read: EC2 limits how many names one request may give. Takes the body out; on no memory the call is destroyed
- * and NULL returned. */
+/* A further body of the same read: EC2 limits how many names one request may give. Takes the body out; on no memory the
+ * call is destroyed and NULL returned. */
 struct ec2_call *call_add_part(struct ec2_call *c, struct buf *body);
 
 /* The request bucket of an action. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* connection.c - struct aws: configuration, keys and endpoint, found at the first request. The only reader of AWS's environment variables
- * beside credentials.c, and only for commands a person runs.
+/* connection.c - struct aws: configuration, keys and endpoint, found at the first request. The only reader of AWS's
+ * environment variables beside credentials.c, and only for commands a person runs.
  */
 #include "lib/aws/connection.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* credentials.c - finds the keys. Called by connection.c at the first request, before they expire, and once when EC2 refuses them.
+/* credentials.c - finds the keys. Called by connection.c at the first request, before they expire, and once when EC2
+ * refuses them.
  *
- * A profile that needs role_arn, credential_process, SSO or web identity is refused by name: silently taking the next source would act
- * under the wrong account. No key, token or secret is ever put into an error.
+ * A profile that needs role_arn, credential_process, SSO or web identity is refused by name: silently taking the next
+ * source would act under the wrong account. No key, token or secret is ever put into an error.
  */
 #include "lib/aws/credentials.h"
 

@@ -23,8 +23,8 @@ struct credential_source {
 	bool no_imds;
 };
 
-/* First that has keys: environment, credentials file, config file, the role of this instance. A named profile that is missing, or a file
- * that was named and cannot be read, is an error and not the next source. */
+/* First that has keys: environment, credentials file, config file, the role of this instance. A named profile that is
+ * missing, or a file that was named and cannot be read, is an error and not the next source. */
 int credentials_load(const struct credential_source *s, struct imds *imds, struct credentials *out, struct err *e);
 bool credentials_equal(const struct credentials *a, const struct credentials *b);
 void credentials_clear(struct credentials *c); /* wipes the secrets */

@@ -1,6 +1,7 @@
 /* ec2.h - the EC2 verbs we use. A call is built, performed (alone or many side by side) and read.
  *
- * Building is pure: the body is the same bytes for the same arguments, so a retry with the same ClientToken is the same request.
+ * Building is pure: the body is the same bytes for the same arguments, so a retry with the same ClientToken is the same
+ * request.
  * ec2_actions() lists every action this file can send: the IAM policy is made from it.
  */
 #ifndef SE_AWS_EC2_H
@@ -34,10 +35,11 @@ struct ec2_call {
 	const struct reply_reader *reader; /* how the answer is read; lib/aws's own */
 };
 
-/* Perform all, at most 8 at a time, retrying THROTTLE and TRANSIENT (same body) with jitter until deadline_mono_ms (clock_mono_ms
- * scale). Each outcome is in its call; returns 0 if all are AWS_OK, else -1. Paged reads follow NextToken until the end; a read that failed
- * midway is a failure, whatever its reply holds. A changing call that had a try of unknown outcome stays AWS_TRANSIENT when a later try
- * was only refused for a while. on_done (may be NULL) is called as each call ends. */
+/* Perform all, at most 8 at a time, retrying THROTTLE and TRANSIENT (same body) with jitter until deadline_mono_ms
+ * (clock_mono_ms scale). Each outcome is in its call; returns 0 if all are AWS_OK, else -1. Paged reads follow NextToken
+ * until the end; a read that failed midway is a failure, whatever its reply holds. A changing call that had a try of
+ * unknown outcome stays AWS_TRANSIENT when a later try was only refused for a while. on_done (may be NULL) is called as
+ * each call ends. */
 int ec2_perform(struct aws *a, struct ec2_call *const *calls, size_t n, int64_t deadline_mono_ms,
 		void (*on_done)(struct ec2_call *, void *), void *arg);
 /* One call; err filled with "Action: Code: message (request id)". */
@@ -61,14 +63,15 @@ struct ec2_call *ec2_run_instances_again(const char *body);
 const struct instances *ec2_run_instances_reply(const struct ec2_call *c);
 
 struct ec2_call *ec2_terminate_instances(const char *const *ids, size_t n); /* at most 1000 */
-/* Terminate any number in parts of 200. Ids that EC2 does not know, or that are protected from termination, are left out and the rest is
- * tried again. 0 if every id is gone or going. */
+/* Terminate any number in parts of 200. Ids that EC2 does not know, or that are protected from termination, are left out
+ * and the rest is tried again. 0 if every id is gone or going. */
 int ec2_terminate_all(struct aws *a, const char *const *ids, size_t n, int64_t deadline_mono_ms, struct err *e);
 
 /* --- reading. All pages of 1000. */
 /* Instances whose tag slurm-ec2:cluster is uuid, in every state. */
 struct ec2_call *ec2_describe_cluster(const char *uuid);
-/* Instances with a tag value or of a filter name, e.g. {"tag:slurm-ec2:launch", "client-token", "instance-id", "tag:parallelcluster:cluster-name"}. */
+/* Instances with a tag value or of a filter name, e.g. {"tag:slurm-ec2:launch", "client-token", "instance-id",
+ * "tag:parallelcluster:cluster-name"}. */
 struct ec2_call *ec2_describe_by(const char *filter, const char *const *values, size_t n);
 /* Unknown ids are simply absent. */
 struct ec2_call *ec2_describe_ids(const char *const *ids, size_t n);
@@ -79,7 +82,8 @@ struct instance_status {
 	char *instance_status;  /* ok, impaired, initializing, ... */
 	char *system_status;
 };
-/* Any number of ids, asked in parts. EC2 knows no filter for them, so one unknown id fails the read: give ids a describe has just shown. */
+/* Any number of ids, asked in parts. EC2 knows no filter for them, so one unknown id fails the read: give ids a describe
+ * has just shown. */
 struct ec2_call *ec2_describe_status(const char *const *ids, size_t n);
 struct instance_statuses { struct instance_status *v; size_t n; size_t cap; };
 const struct instance_statuses *ec2_describe_status_reply(const struct ec2_call *c);

@@ -153,7 +153,8 @@ static int nic_card(void *page, const char *text)
 	return 0;
 }
 
-/* The instance's own address may be any interface's, so it gives way to the primary one's, wherever in the answer that stands. */
+/* The instance's own address may be any interface's, so it gives way to the primary one's, wherever in the answer that
+ * stands. */
 static int top_text(struct instance_page *p, char **field, const char *text)
 {
 	return p->primary_seen && *field ? 0 : reply_text(field, text);
@@ -360,7 +361,8 @@ static const struct reply_rule status_rules[] = {
 
 static const struct reply_reader status_reader = PAGE_READER(status, "instanceStatusSet/item", status_rules);
 
-/* By id: this verb knows no filter by id. One unknown id spoils the call, so callers give only ids a describe has just shown. */
+/* By id: this verb knows no filter by id. One unknown id spoils the call, so callers give only ids a describe has just
+ * shown. */
 struct ec2_call *ec2_describe_status(const char *const *ids, size_t n)
 {
 	struct ec2_call *c = NULL;

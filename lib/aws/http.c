@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* http.c - the only user of libcurl. Called by perform.c (EC2) and imds.c.
  *
- * Debian's libcurl reads the whole bundle of 144 certificates for each connection (33 ms, and serially); a hashed folder costs 2 ms. So a
- * hashed folder is preferred where there is one.
+ * Debian's libcurl reads the whole bundle of 144 certificates for each connection (33 ms, and serially); a hashed folder
+ * costs 2 ms. So a hashed folder is preferred where there is one.
  */
 #include "lib/aws/http.h"
 

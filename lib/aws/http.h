@@ -1,4 +1,5 @@
-/* http.h - transport: one curl multi handle, HTTP/1.1, no redirects. Knows nothing of AWS but its Date and Retry-After headers. */
+/* http.h - transport: one curl multi handle, HTTP/1.1, no redirects. Knows nothing of AWS but its Date and Retry-After
+ * headers. */
 #ifndef SE_AWS_HTTP_H
 #define SE_AWS_HTTP_H
 
@@ -42,7 +43,8 @@ struct http *http_create(const struct http_route *route, struct err *e);
 void http_destroy(struct http *h); /* takes NULL */
 /* Begin one exchange; on_end of http_step gets the tag. */
 int http_start(struct http *h, const struct http_request *r, void *tag, struct err *e);
-/* Move all exchanges on, waiting at most wait_ms for something to happen. on_end is called for each that ended, and may start others. */
+/* Move all exchanges on, waiting at most wait_ms for something to happen. on_end is called for each that ended, and may
+ * start others. */
 void http_step(struct http *h, int64_t wait_ms, void (*on_end)(void *arg, void *tag, const struct http_answer *a), void *arg);
 /* One exchange from start to end. -1 only if it could not be started. */
 int http_once(struct http *h, const struct http_request *r, struct http_answer *out, struct err *e);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ini.c - AWS's shared credentials and config files. Called by credentials.c. Lines it cannot read are skipped, as the AWS tools do. */
+/* ini.c - AWS's shared credentials and config files. Called by credentials.c. Lines it cannot read are skipped, as the AWS
+ * tools do. */
 #include "lib/aws/ini.h"
 
 #include "lib/base/str.h"

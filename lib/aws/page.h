@@ -64,8 +64,8 @@
 #define PAGE_READER(name, item, rules)                                                                                             \
 	{item, rules, sizeof rules / sizeof *rules, name##_create, name##_current, name##_merge, name##_destroy}
 
-/* A tag being read. Readers whose page has a member `tag` get its rules from PAGE_TAG_CALLS and PAGE_TAG_RULES; take(item, tag) is called
- * for each tag that has a value. */
+/* A tag being read. Readers whose page has a member `tag` get its rules from PAGE_TAG_CALLS and PAGE_TAG_RULES; take(item,
+ * tag) is called for each tag that has a value. */
 struct page_tag {
 	char *key, *value;
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* reply.c - streaming reader of EC2 answers on expat. Called by perform.c from curl's write callback.
  *
- * Refuses a DOCTYPE (EC2 never sends one, a proxy's HTML page does) and more than MAX_DEPTH levels. An error body is recognised by its
- * element names at any depth, because the layers in front of EC2 wrap it differently.
+ * Refuses a DOCTYPE (EC2 never sends one, a proxy's HTML page does) and more than MAX_DEPTH levels. An error body is
+ * recognised by its element names at any depth, because the layers in front of EC2 wrap it differently.
  */
 #include "lib/aws/reply.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sigv4.c - AWS Signature Version 4. Called by perform.c for each request; knows neither clock nor network.
  *
- * libcurl could sign too, but it cannot correct the clock, sends unsigned when a key is missing, and changes with the distribution.
+ * libcurl could sign too, but it cannot correct the clock, sends unsigned when a key is missing, and changes with the
+ * distribution.
  */
 #include "lib/aws/sigv4.h"
 

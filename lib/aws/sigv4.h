@@ -12,7 +12,8 @@ struct sigv4_header {
 	const char *value;
 };
 
-/* What is signed. Every header of the list is signed; it must hold Host and X-Amz-Date, and X-Amz-Security-Token where there is one. */
+/* What is signed. Every header of the list is signed; it must hold Host and X-Amz-Date, and X-Amz-Security-Token where
+ * there is one. */
 struct sigv4_request {
 	const char *method;
 	const char *path;  /* as sent, already percent-encoded once; NULL or "" = "/" */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* terminate.c - end any number of instances. Called by suspend, clustermgtd and the clean-up of failed launches.
  *
- * One id that EC2 does not know, or one that somebody protected from termination, spoils a whole TerminateInstances. The error names the
- * ids, so they are taken out and the rest is asked again. A protected machine is told in the end.
+ * One id that EC2 does not know, or one that somebody protected from termination, spoils a whole TerminateInstances. The
+ * error names the ids, so they are taken out and the rest is asked again. A protected machine is told in the end.
  */
 #include "lib/aws/call.h"
 

@@ -14,8 +14,9 @@
 int options_next(const char *program, int argc, char **argv, const char *shorts, const struct option *known);
 /* After the last option: 0 if no argument is left, else told. */
 int options_end(const char *program, int argc, char **argv);
-/* For programs that take no options but --help and --version, one of which argv[1] may be: 1 and *status if it was an option (or
- * is missing) and is answered; 0 if it is an argument. usage and missing: what --help prints, and what has to be given. */
+/* For programs that take no options but --help and --version, one of which argv[1] may be: 1 and *status if it was an
+ * option (or is missing) and is answered; 0 if it is an argument. usage and missing: what --help prints, and what has to
+ * be given. */
 int options_only_help(const char *program, int argc, char **argv, const char *usage, const char *missing, int *status);
 /* "PROGRAM: TEXT; see PROGRAM --help" on stderr. Returns OPTIONS_WRONG. */
 int options_refuse(const char *program, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* filled.c - rewrites the values that hold variables, in place in the text. Called once a file, after it was found good. Pure. */
+/* filled.c - rewrites the values that hold variables, in place in the text. Called once a file, after it was found good.
+ * Pure. */
 #include "lib/cluster/filled.h"
 
 #include "lib/base/buf.h"

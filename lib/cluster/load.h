@@ -1,7 +1,7 @@
 /* load.h - cluster.yaml and settings.yaml from disk: the only file opener of this room.
  *
- * Three steps: load (read the file), parse (libyaml events to a cluster value, every message with line and column), check (rules
- * across keys). All problems of one run are collected; an error in one place does not hide another.
+ * Three steps: load (read the file), parse (libyaml events to a cluster value, every message with line and column), check
+ * (rules across keys). All problems of one run are collected; an error in one place does not hide another.
  */
 #ifndef SE_CLUSTER_LOAD_H
 #define SE_CLUSTER_LOAD_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* schema_known.c - sections of cluster.yaml about the head node, storage, login nodes and the like: known by name and type, so
- * that a slip in them is found, though little in them is acted on. The head node exists before slurm-ec2 comes to it. Tables only.
+ * that a slip in them is found, though little in them is acted on. The head node exists before slurm-ec2 comes to it.
+ * Tables only.
  */
 #include "lib/cluster/schema.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* settings.c - settings.yaml: one table gives each key's name, type, default and sentence. Parser, defaults, example file and
- * the test of the man page are made from it. There are no variables in this file: slurmctld's programs have an empty environment.
+ * the test of the man page are made from it. There are no variables in this file: slurmctld's programs have an empty
+ * environment.
  */
 #include "lib/cluster/settings.h"
 

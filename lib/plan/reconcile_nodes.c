@@ -2,8 +2,9 @@
 /* reconcile_nodes.c - the table of rules about nodes; the first that fits a node is taken, one node has one rule a loop.
  *
  * State is tested by required and forbidden bits only: a flag that a newer Slurm adds changes nothing. An administrator's
- * DOWN, DRAIN or FAIL is not touched by these rules unless the reason is Slurm's own or ours. Slurm itself is another matter: it
- * powers a drained node down once it is idle for SuspendTime (before 23.02, which has SuspendExcStates), and the drain ends with it.
+ * DOWN, DRAIN or FAIL is not touched by these rules unless the reason is Slurm's own or ours. Slurm itself is another
+ * matter: it powers a drained node down once it is idle for SuspendTime (before 23.02, which has SuspendExcStates), and
+ * the drain ends with it.
  */
 #include "lib/plan/reconcile_view.h"
 

@@ -34,7 +34,8 @@ static inline void test_remove_kept(void)
 	}
 }
 
-/* A fresh folder for one test; the caller removes it (file_remove_tree). The end of the program takes what failed tests left. */
+/* A fresh folder for one test; the caller removes it (file_remove_tree). The end of the program takes what failed tests
+ * left. */
 static inline char *test_folder(void)
 {
 	const char *base = getenv("TMPDIR");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_cluster_faults.c - small files against every problem that must be reported of them, with line and column, and no other. */
+/* test_cluster_faults.c - small files against every problem that must be reported of them, with line and column, and no
+ * other. */
 #include "lib/base/problem.h"
 #include "lib/base/str.h"
 #include "lib/cluster/cluster.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_ec2_body.c - what the builders have in common, and a few bodies byte by byte. The model of EC2 checks the rest (tests/oracle). */
+/* test_ec2_body.c - what the builders have in common, and a few bodies byte by byte. The model of EC2 checks the rest
+ * (tests/oracle). */
 #include "tests/oracle/sample_calls.h"
 
 #include "lib/base/buf.h"

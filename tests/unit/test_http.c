@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_http.c - calls over real sockets, against ec2_server.py: what is retried, with which body, and what is believed afterwards. */
+/* test_http.c - calls over real sockets, against ec2_server.py: what is retried, with which body, and what is believed
+ * afterwards. */
 #include "lib/aws/ec2.h"
 #include "lib/aws/http.h"
 #include "lib/aws/imds.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_schema.c - walks the whole schema of cluster.yaml: each key is acted on (it changes the cluster value and says nothing), or known
- * (exactly one warning), or refused (an error); and the man page says which.
+/* test_schema.c - walks the whole schema of cluster.yaml: each key is acted on (it changes the cluster value and says
+ * nothing), or known (exactly one warning), or refused (an error); and the man page says which.
  */
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
