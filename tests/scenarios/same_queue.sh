@@ -77,7 +77,7 @@ expect "$of_b" "$(owned "$b")" "things of b"
 
 step "apply refuses while machines of the other cluster carry our name"
 if cluster 's/MaxCount: 4/MaxCount: 3/' | apply_cluster >"$RUN/out" 2>&1; then fail "not refused: $(<"$RUN/out")"; fi
-grep -q "belong to another cluster ($machine_b)" "$RUN/out" || fail "the machine of b is not named: $(<"$RUN/out")"
+grep -q "belongs to another cluster ($machine_b)" "$RUN/out" || fail "the machine of b is not named: $(<"$RUN/out")"
 grep -q "nothing was changed" "$RUN/out" || fail "not said that nothing was changed: $(<"$RUN/out")"
 expect 4 "$(on_head sinfo --noheader --format=%D)" "nodes of a"
 
