@@ -15,6 +15,8 @@
 
 struct aws;
 struct err;
+struct gen_cloud;
+struct gen_resource;
 struct generation;
 struct instances;
 struct resume_request;
@@ -33,7 +35,9 @@ struct world {
 	struct settings *settings;
 	struct generation *gen;
 	struct store *store;
-	struct aws *aws;
+	struct aws *aws;    /* the cluster's own cloud */
+	struct aws **clouds; /* of gen->clouds, in order; a queue may have one of its own */
+	size_t n_clouds;
 	dev_t store_dev; /* which file the store is, to see that it was deleted under us */
 	ino_t store_ino;
 	const char *ident; /* of the log */
@@ -42,6 +46,13 @@ struct world {
 
 /* EC2 as settings.yaml says. region NULL = found by itself; person = the caller's environment counts too. */
 struct aws *world_aws(const struct settings *s, const char *region, bool person, struct err *e);
+/* The same for a queue's own cloud. */
+struct aws *world_cloud_aws(const struct settings *s, const struct gen_cloud *cloud, bool person, struct err *e);
+/* The connection of a resource's cloud, of a queue's by name (an unknown queue: the cluster's), and all of them: 0 = the
+ * cluster's, then gen->clouds. NULL past the end. */
+struct aws *world_cloud(const struct world *w, const struct gen_resource *r);
+struct aws *world_cloud_of_queue(const struct world *w, const char *queue);
+struct aws *world_cloud_at(const struct world *w, size_t i);
 /* Can somebody but its owner and SlurmUser's group read CredentialsFile, or change it? Then its mode goes to *mode. */
 bool world_credentials_open(const struct settings *s, mode_t *mode);
 /* First acts of a program: sane process, SlurmUser's identity (from root for good), log open. ident names the log file. What

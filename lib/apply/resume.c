@@ -309,8 +309,12 @@ static int answer(struct run *r, struct launching *l)
 	}
 	if (l->outcome == LAUNCHING_REFUSED)
 		r->raw = l->call->error.message;
-	return resume_plan_answer(r->plan, l->step, launching_instances(l),
-				  l->outcome == LAUNCHING_REFUSED ? l->call->error.code : NULL);
+	return resume_plan_answer(r->plan, l->step,
+				  &(struct resume_answer){
+				      .got = launching_instances(l),
+				      .code = l->outcome == LAUNCHING_REFUSED ? l->call->error.code : NULL,
+				  },
+				  clock_wall_ms());
 }
 
 static int perform(struct run *r, size_t first)
@@ -334,13 +338,12 @@ static int perform(struct run *r, size_t first)
 /* Never sent, so it is as good as a no: the nodes fail, rather than wait for nothing. */
 static int not_prepared(struct run *r, struct launching *l, const struct resume_step *s, const struct err *e)
 {
-	static const struct instances none;
 	const struct gen_resource *res = &r->w->gen->resources[s->resource];
 
 	log_error("launch for %zu nodes of %s/%s: %s", s->nodes->n, res->queue, res->name, e->text);
 	l->outcome = LAUNCHING_REFUSED;
 	r->why = *e;
-	return resume_plan_answer(r->plan, s->id, &none, CODE_FAILED);
+	return resume_plan_answer(r->plan, s->id, &(struct resume_answer){.why = SHORT_FATAL, .code = CODE_FAILED}, clock_wall_ms());
 }
 
 /* Nothing was sent yet: give the claims of this round back, so that the plan can be made anew. */
@@ -385,10 +388,11 @@ static int launch_round(struct run *r, const struct resume_step *steps, size_t n
 static int launch_all(struct run *r, struct err *e)
 {
 	struct resume_step steps[STEPS_MAX];
+	int64_t wake;
 	size_t n;
 	int rc = 0;
 
-	while (rc == 0 && (n = resume_plan_next(r->plan, steps, STEPS_MAX)) > 0)
+	while (rc == 0 && (n = resume_plan_next(r->plan, clock_wall_ms(), steps, STEPS_MAX, &wake)) > 0)
 		rc = launch_round(r, steps, n);
 	return rc < 0 ? err_nomem(e) : rc;
 }

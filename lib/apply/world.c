@@ -99,12 +99,12 @@ static int open_settings(struct world *w, struct err *e)
 	return rc;
 }
 
-struct aws *world_aws(const struct settings *s, const char *region, bool person, struct err *e)
+struct aws *world_cloud_aws(const struct settings *s, const struct gen_cloud *cloud, bool person, struct err *e)
 {
 	struct aws_config c = {
-	    .region = region,
-	    .endpoint = s->endpoint,
-	    .profile = s->profile,
+	    .region = cloud->region,
+	    .endpoint = cloud->endpoint,
+	    .profile = cloud->profile ? cloud->profile : s->profile,
 	    .credentials_file = s->credentials_file,
 	    .config_file = s->config_file,
 	    .imds_endpoint = s->imds_endpoint,
@@ -115,6 +115,59 @@ struct aws *world_aws(const struct settings *s, const char *region, bool person,
 	};
 
 	return aws_create(&c, e);
+}
+
+struct aws *world_aws(const struct settings *s, const char *region, bool person, struct err *e)
+{
+	struct gen_cloud own = {.region = (char *)region, .endpoint = s->endpoint};
+
+	return world_cloud_aws(s, &own, person, e);
+}
+
+struct aws *world_cloud_at(const struct world *w, size_t i)
+{
+	return i == 0 ? w->aws : i - 1 < w->n_clouds ? w->clouds[i - 1] : NULL;
+}
+
+struct aws *world_cloud(const struct world *w, const struct gen_resource *r)
+{
+	return world_cloud_at(w, (size_t)r->cloud);
+}
+
+struct aws *world_cloud_of_queue(const struct world *w, const char *queue)
+{
+	for (size_t i = 0; queue && i < w->gen->n_resources; i++) {
+		if (str_eq(w->gen->resources[i].queue, queue))
+			return world_cloud(w, &w->gen->resources[i]);
+	}
+	return w->aws;
+}
+
+/* One connection a cloud of the generation; none is used before its first call. */
+static int open_clouds(struct world *w, const struct generation *g, struct err *e)
+{
+	w->aws = world_aws(w->settings, g->region, false, e);
+	w->clouds = calloc(g->n_clouds + 1, sizeof(*w->clouds));
+	if (!w->aws || !w->clouds)
+		return w->aws ? err_nomem(e) : -1;
+	for (size_t i = 0; i < g->n_clouds; i++) {
+		w->clouds[i] = world_cloud_aws(w->settings, &g->clouds[i], false, e);
+		if (!w->clouds[i])
+			return -1;
+		w->n_clouds++;
+	}
+	return 0;
+}
+
+static void close_clouds(struct world *w)
+{
+	for (size_t i = 0; i < w->n_clouds; i++)
+		aws_destroy(w->clouds[i]);
+	free(w->clouds);
+	w->clouds = NULL;
+	w->n_clouds = 0;
+	aws_destroy(w->aws);
+	w->aws = NULL;
 }
 
 bool world_credentials_open(const struct settings *s, mode_t *mode)
@@ -184,8 +237,7 @@ static int open_common(struct world *w, struct err *e)
 	w->gen = generation_load(APPLIED_DIR, e);
 	if (!w->gen)
 		return -1;
-	w->aws = world_aws(w->settings, w->gen->region, false, e);
-	if (!w->aws)
+	if (open_clouds(w, w->gen, e))
 		return -1;
 	return open_slurm(w->settings->slurm_conf, e);
 }
@@ -263,22 +315,23 @@ static int64_t current_number(void)
 
 static int refresh_generation(struct world *w, struct err *e)
 {
+	struct world fresh = {.settings = w->settings};
 	struct generation *g;
-	struct aws *aws = NULL;
 
 	if (current_number() == w->gen->number)
 		return 0;
 	g = generation_load(APPLIED_DIR, e);
 	if (!g)
 		return -1;
-	if (!str_eq(g->region, w->gen->region) && !(aws = world_aws(w->settings, g->region, false, e))) {
+	if (open_clouds(&fresh, g, e)) {
+		close_clouds(&fresh);
 		generation_destroy(g);
 		return -1;
 	}
-	if (aws) {
-		aws_destroy(w->aws);
-		w->aws = aws;
-	}
+	close_clouds(w);
+	w->aws = fresh.aws;
+	w->clouds = fresh.clouds;
+	w->n_clouds = fresh.n_clouds;
 	log_info("now working with generation %lld (before: %lld)", (long long)g->number, (long long)w->gen->number);
 	generation_destroy(w->gen);
 	w->gen = g;
@@ -298,7 +351,7 @@ int world_refresh(struct world *w, struct err *e)
 void world_close(struct world *w)
 {
 	store_close(w->store);
-	aws_destroy(w->aws);
+	close_clouds(w);
 	generation_destroy(w->gen);
 	settings_destroy(w->settings);
 	if (slurm_is_open)

@@ -36,6 +36,15 @@ const char *aws_class_text(enum aws_class c);
 
 struct aws;
 
+/* A token bucket: size and refill a second. size 0 = EC2's documented one, below 0 = no limit on our side. */
+struct aws_rate { double size, per_second; };
+struct aws_rates {
+	struct aws_rate launch_requests, launch_instances; /* RunInstances, CreateFleet: 5/2 and 1000/2 */
+	struct aws_rate terminate_requests, terminate_instances; /* 100/5 and 1000/20 */
+	struct aws_rate reads;                             /* 100/20 */
+	struct aws_rate changes;                           /* 50/5 */
+};
+
 /* NULL members take the default. Strings are copied. */
 struct aws_config {
 	const char *region;
@@ -46,6 +55,11 @@ struct aws_config {
 	const char *imds_endpoint;    /* http://169.254.169.254 */
 	const char *proxy;            /* for EC2, never for IMDS */
 	const char *ca_bundle;
+	const char *no_proxy;         /* hosts and domains that are asked directly, as NO_PROXY has them */
+	/* Folder for what concurrent programs share: credentials with an end (0600, so that a burst of resumes asks IMDS, STS or a
+	 * process once) and the token buckets of this account and region. NULL = nothing is shared. */
+	const char *share_dir;
+	struct aws_rates rates;       /* zeroed = EC2's documented ones */
 	/* true = the caller's environment counts too: only in commands a person runs. AWS_ACCESS_KEY_ID ..., AWS_PROFILE,
 	 * AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE come before the members above; AWS_REGION, AWS_ENDPOINT_URL[_EC2],
 	 * AWS_CA_BUNDLE, HTTPS_PROXY, NO_PROXY and the files in ~/.aws only fill what is NULL. */

@@ -55,12 +55,62 @@ struct ec2_run {
 	const char *user_data;     /* raw text; base64 is ours. NULL = the template's */
 	const char *subnet_id;     /* NULL = the template's */
 	const struct kvs *tags;    /* added to the template's, on instance and volume */
+	const struct kvs *overrides; /* wire parameters; a top-level member here replaces ours whole. NULL = none */
 	bool dry_run;              /* EC2 only says whether it would: error code DryRunOperation = yes */
 };
 struct ec2_call *ec2_run_instances(const struct ec2_run *r); /* NULL on no memory */
-/* The same call from the stored body of an open launch row. */
 struct ec2_call *ec2_run_instances_again(const char *body);
 const struct instances *ec2_run_instances_reply(const struct ec2_call *c);
+/* The same call, of either kind, from the stored body of an open launch row. */
+struct ec2_call *ec2_launch_again(const char *body);
+
+/* CreateFleet of type instant: EC2 chooses among types and subnets. */
+struct ec2_fleet_choice {
+	const char *type;
+	const char *subnet_id;
+	double max_price;          /* spot, 0 = none */
+	int priority;              /* of the prioritized strategies, 0 = first; -1 = none */
+};
+struct ec2_fleet {
+	const char *template_id;
+	int64_t template_version;
+	const struct ec2_fleet_choice *choices;
+	size_t n_choices;
+	int total;
+	int min_total;             /* 0 = none: EC2 takes one only for a single type or a single zone */
+	bool single_type, single_zone;
+	const char *capacity;      /* "on-demand", "spot", "capacity-block" */
+	const char *allocation_strategy; /* NULL = EC2's default */
+	bool reservations_first;   /* on-demand: UsageStrategy use-capacity-reservations-first */
+	const char *client_token;
+	const struct kvs *tags;    /* added to the template's, on instances */
+	const struct kvs *overrides;
+};
+struct ec2_call *ec2_create_fleet(const struct ec2_fleet *f); /* NULL on no memory */
+
+/* What a launch of either kind gave. RunInstances tells addresses at once, a fleet never does. errors: of a fleet's choices;
+ * they also come beside instances. */
+struct ec2_launch_error { char *code, *message, *type, *subnet_id, *zone; };
+struct ec2_launch_reply {
+	struct instances instances;
+	struct ec2_launch_error *errors;
+	size_t n_errors, cap_errors;
+	char *fleet_id;
+};
+const struct ec2_launch_reply *ec2_launch_reply(const struct ec2_call *c); /* NULL if it did not succeed */
+
+struct ec2_reservation {
+	char *id, *type, *zone, *state;  /* active, scheduled, pending, payment-pending, expired, cancelled, failed, ... */
+	char *kind;                      /* "default", "capacity-block" */
+	char *cluster;                   /* TAG_CLUSTER */
+	char *placement_group;           /* ARN, NULL = none */
+	int total, available;
+	int64_t start_ms, end_ms;        /* 0 = unlimited */
+};
+struct ec2_reservations { struct ec2_reservation *v; size_t n; size_t cap; };
+/* By filter, so that one unknown id does not spoil the answer about the others. n 0 = all of the account. */
+struct ec2_call *ec2_describe_reservations(const char *const *ids, size_t n);
+const struct ec2_reservations *ec2_describe_reservations_reply(const struct ec2_call *c);
 
 struct ec2_call *ec2_terminate_instances(const char *const *ids, size_t n); /* at most 1000 */
 /* Terminate any number in parts of 200. Ids that EC2 does not know, or that are protected from termination, are left out

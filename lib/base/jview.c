@@ -130,6 +130,20 @@ int jview_i64(struct json_object *o, const char *key, int64_t *out, struct err *
 	return 0;
 }
 
+int jview_double(struct json_object *o, const char *key, double *out, struct err *e)
+{
+	struct json_object *v;
+
+	if (jview_member(o, key, &v, e))
+		return -1;
+	if (!v)
+		return 0;
+	if (!json_object_is_type(v, json_type_double) && !json_object_is_type(v, json_type_int))
+		return err_set(e, "\"%s\" must be a number, not %s", key, type_text(json_object_get_type(v)));
+	*out = json_object_get_double(v);
+	return 0;
+}
+
 int jview_bool(struct json_object *o, const char *key, bool *out, struct err *e)
 {
 	struct json_object *v;
@@ -199,6 +213,11 @@ int jview_put_str(struct json_object *o, const char *key, const char *val)
 int jview_put_i64(struct json_object *o, const char *key, int64_t val)
 {
 	return jview_put_obj(o, key, json_object_new_int64(val));
+}
+
+int jview_put_double(struct json_object *o, const char *key, double val)
+{
+	return jview_put_obj(o, key, json_object_new_double(val));
 }
 
 int jview_put_bool(struct json_object *o, const char *key, bool val)

@@ -15,6 +15,7 @@ struct json_object *jview_parse(const char *text, size_t n, const char *what, st
 /* Members of an object: NULL/default when absent or null; -1 with e when present with another type. Borrowed. */
 int jview_str(struct json_object *o, const char *key, const char **out, struct err *e);
 int jview_i64(struct json_object *o, const char *key, int64_t *out, struct err *e); /* absent leaves *out alone */
+int jview_double(struct json_object *o, const char *key, double *out, struct err *e); /* absent leaves *out alone */
 int jview_bool(struct json_object *o, const char *key, bool *out, struct err *e);
 int jview_array(struct json_object *o, const char *key, struct json_object **out, struct err *e);
 int jview_member(struct json_object *o, const char *key, struct json_object **out, struct err *e);
@@ -22,6 +23,7 @@ int jview_strs(struct json_object *o, const char *key, struct strs *out, struct 
 /* Add members; -1 on no memory. NULL strings are left out. jview_put_obj owns child, also on failure. */
 int jview_put_str(struct json_object *o, const char *key, const char *val);
 int jview_put_i64(struct json_object *o, const char *key, int64_t val);
+int jview_put_double(struct json_object *o, const char *key, double val);
 int jview_put_bool(struct json_object *o, const char *key, bool val);
 int jview_put_obj(struct json_object *o, const char *key, struct json_object *child);
 int jview_put_strs(struct json_object *o, const char *key, const struct strs *val);

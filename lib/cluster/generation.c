@@ -34,6 +34,26 @@ static void resource_free(struct gen_resource *r)
 	free(r->template_id);
 	free(r->template_hash);
 	free(r->placement_group);
+	free(r->allocation_strategy);
+	free(r->reserved);
+	free(r->reservation_id);
+	kvs_clear(&r->overrides);
+	for (size_t i = 0; i < r->n_stages; i++) {
+		strs_clear(&r->stages[i].instance_types);
+		strs_clear(&r->stages[i].subnet_ids);
+		strs_clear(&r->stages[i].zones);
+	}
+	free(r->stages);
+}
+
+static void clouds_free(struct generation *g)
+{
+	for (size_t i = 0; i < g->n_clouds; i++) {
+		free(g->clouds[i].region);
+		free(g->clouds[i].profile);
+		free(g->clouds[i].endpoint);
+	}
+	free(g->clouds);
 }
 
 void generation_destroy(struct generation *g)
@@ -49,6 +69,7 @@ void generation_destroy(struct generation *g)
 	free(g->slurm_user);
 	free(g->bootstrap);
 	kvs_clear(&g->slurm_merged);
+	clouds_free(g);
 	for (size_t i = 0; i < g->n_resources; i++)
 		resource_free(&g->resources[i]);
 	free(g->resources);
@@ -67,6 +88,28 @@ struct gen_resource *generation_add_resource(struct generation *g)
 	g->resources = v;
 	v[g->n_resources] = (struct gen_resource){ 0 };
 	return &v[g->n_resources++];
+}
+
+struct gen_stage *gen_resource_add_stage(struct gen_resource *r)
+{
+	struct gen_stage *v = realloc(r->stages, (r->n_stages + 1) * sizeof(*v));
+
+	if (!v)
+		return NULL;
+	r->stages = v;
+	v[r->n_stages] = (struct gen_stage){ 0 };
+	return &v[r->n_stages++];
+}
+
+struct gen_cloud *generation_add_cloud(struct generation *g)
+{
+	struct gen_cloud *v = realloc(g->clouds, (g->n_clouds + 1) * sizeof(*v));
+
+	if (!v)
+		return NULL;
+	g->clouds = v;
+	v[g->n_clouds] = (struct gen_cloud){ 0 };
+	return &v[g->n_clouds++];
 }
 
 /* --- lookup */
@@ -138,7 +181,7 @@ size_t generation_find_resource(const struct generation *g, const char *queue, s
 
 /* --- JSON: one table for each struct, walked both ways */
 
-enum member_kind { TEXT, NUMBER, INT, BOOL, LIST, SCALING, CAPACITY };
+enum member_kind { TEXT, NUMBER, INT, BOOL, REAL, LIST, PAIRS, SCALING, CAPACITY };
 
 struct member {
 	const char *key;
@@ -162,6 +205,7 @@ static const struct member generation_members[] = {
 	G("resume_timeout_s", NUMBER, resume_timeout_s, false),
 	G("suspend_timeout_s", NUMBER, suspend_timeout_s, false),
 	G("bootstrap", TEXT, bootstrap, false),
+	G("slurm_merged", PAIRS, slurm_merged, false),
 };
 #undef G
 
@@ -180,12 +224,48 @@ static const struct member resource_members[] = {
 	R("placement_group", TEXT, placement_group, false),
 	R("placement_managed", BOOL, placement_managed, false),
 	R("single", BOOL, single, false),
+	R("allocation_strategy", TEXT, allocation_strategy, false),
+	R("reserved", TEXT, reserved, false),
+	R("reservation_id", TEXT, reservation_id, false),
+	R("overrides", PAIRS, overrides, false),
+	R("cloud", NUMBER, cloud, false),
 	R("cpus", INT, cpus, false),
 	R("real_memory_mib", NUMBER, real_memory_mib, false),
 };
 #undef R
 
+#define S(key, kind, field) { key, kind, offsetof(struct gen_stage, field), false }
+static const struct member stage_members[] = {
+	S("capacity", CAPACITY, capacity),
+	S("instance_types", LIST, instance_types),
+	S("subnet_ids", LIST, subnet_ids),
+	S("zones", LIST, zones),
+	S("max_price", REAL, max_price),
+	S("time_limit_s", NUMBER, time_limit_s),
+};
+#undef S
+
+#define C(key, field, required) { key, TEXT, offsetof(struct gen_cloud, field), required }
+static const struct member cloud_members[] = {
+	C("region", region, true),
+	C("profile", profile, false),
+	C("endpoint", endpoint, false),
+};
+#undef C
+
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+static int put_pairs(struct json_object *o, const char *key, const struct kvs *pairs)
+{
+	struct json_object *m = json_object_new_object();
+
+	if (!m || jview_put_obj(o, key, m))
+		return -1;
+	for (size_t i = 0; i < pairs->key.n; i++)
+		if (jview_put_str(m, pairs->key.v[i], pairs->val.v[i]))
+			return -1;
+	return 0;
+}
 
 static int put_member(struct json_object *o, const struct member *m, const void *base)
 {
@@ -200,8 +280,12 @@ static int put_member(struct json_object *o, const struct member *m, const void 
 		return jview_put_i64(o, m->key, *(const int *)p);
 	case BOOL:
 		return jview_put_bool(o, m->key, *(const bool *)p);
+	case REAL:
+		return jview_put_double(o, m->key, *(const double *)p);
 	case LIST:
 		return jview_put_strs(o, m->key, p);
+	case PAIRS:
+		return put_pairs(o, m->key, p);
 	case SCALING:
 		return jview_put_str(o, m->key, scaling_strategy_text(*(const enum scaling_strategy *)p));
 	case CAPACITY:
@@ -218,6 +302,32 @@ static int put_members(struct json_object *o, const struct member *m, size_t n, 
 	return 0;
 }
 
+/* A new object at the end of a list: borrowed, NULL on no memory. */
+static struct json_object *add_object(struct json_object *list)
+{
+	struct json_object *one = json_object_new_object();
+
+	if (one && json_object_array_add(list, one)) {
+		json_object_put(one);
+		return NULL;
+	}
+	return one;
+}
+
+static int put_stages(struct json_object *o, const struct gen_resource *r)
+{
+	struct json_object *list = json_object_new_array(), *one;
+
+	if (!list || jview_put_obj(o, "stages", list))
+		return -1;
+	for (size_t i = 0; i < r->n_stages; i++) {
+		one = add_object(list);
+		if (!one || put_members(one, stage_members, COUNT(stage_members), &r->stages[i]))
+			return -1;
+	}
+	return 0;
+}
+
 static int put_resources(struct json_object *o, const struct generation *g)
 {
 	struct json_object *list = json_object_new_array(), *one;
@@ -225,26 +335,25 @@ static int put_resources(struct json_object *o, const struct generation *g)
 	if (!list || jview_put_obj(o, "resources", list))
 		return -1;
 	for (size_t i = 0; i < g->n_resources; i++) {
-		one = json_object_new_object();
-		if (!one || json_object_array_add(list, one)) {
-			json_object_put(one);
-			return -1;
-		}
-		if (put_members(one, resource_members, COUNT(resource_members), &g->resources[i]))
+		one = add_object(list);
+		if (!one || put_members(one, resource_members, COUNT(resource_members), &g->resources[i]) ||
+		    put_stages(one, &g->resources[i]))
 			return -1;
 	}
 	return 0;
 }
 
-static int put_merged(struct json_object *o, const struct kvs *merged)
+static int put_clouds(struct json_object *o, const struct generation *g)
 {
-	struct json_object *m = json_object_new_object();
+	struct json_object *list = json_object_new_array(), *one;
 
-	if (!m || jview_put_obj(o, "slurm_merged", m))
+	if (!list || jview_put_obj(o, "clouds", list))
 		return -1;
-	for (size_t i = 0; i < merged->key.n; i++)
-		if (jview_put_str(m, merged->key.v[i], merged->val.v[i]))
+	for (size_t i = 0; i < g->n_clouds; i++) {
+		one = add_object(list);
+		if (!one || put_members(one, cloud_members, COUNT(cloud_members), &g->clouds[i]))
 			return -1;
+	}
 	return 0;
 }
 
@@ -253,7 +362,7 @@ char *generation_to_json(const struct generation *g)
 	struct json_object *o = json_object_new_object();
 	char *text = NULL;
 
-	if (o && !put_members(o, generation_members, COUNT(generation_members), g) && !put_merged(o, &g->slurm_merged) &&
+	if (o && !put_members(o, generation_members, COUNT(generation_members), g) && !put_clouds(o, g) &&
 	    !put_resources(o, g))
 		text = str_dup(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(o);
@@ -295,6 +404,24 @@ static int get_word(struct json_object *o, const struct member *m, void *out, st
 	return rc ? err_set(e, "%s: unknown word \"%s\"", m->key, s) : 0;
 }
 
+static int get_pairs(struct json_object *o, const char *name, struct kvs *out, struct err *e)
+{
+	struct json_object *m;
+
+	if (jview_member(o, name, &m, e))
+		return -1;
+	if (!m)
+		return 0;
+	json_object_object_foreach(m, key, val)
+	{
+		if (!json_object_is_type(val, json_type_string))
+			return err_set(e, "%s: %s is not text", name, key);
+		if (kvs_add(out, key, json_object_get_string(val)))
+			return err_nomem(e);
+	}
+	return 0;
+}
+
 static int get_member(struct json_object *o, const struct member *m, void *base, struct err *e)
 {
 	void *p = (char *)base + m->at;
@@ -310,8 +437,12 @@ static int get_member(struct json_object *o, const struct member *m, void *base,
 		return get_int(o, m, p, e);
 	case BOOL:
 		return jview_bool(o, m->key, p, e);
+	case REAL:
+		return jview_double(o, m->key, p, e);
 	case LIST:
 		return jview_strs(o, m->key, p, e);
+	case PAIRS:
+		return get_pairs(o, m->key, p, e);
 	case SCALING:
 	case CAPACITY:
 		return get_word(o, m, p, e);
@@ -327,6 +458,45 @@ static int get_members(struct json_object *o, const struct member *m, size_t n, 
 	return 0;
 }
 
+/* What an older version wrote has no stages: its one stage is the resource itself. */
+static int only_stage(struct gen_resource *r, struct err *e)
+{
+	struct gen_stage *s = gen_resource_add_stage(r);
+
+	if (!s)
+		return err_nomem(e);
+	s->capacity = r->capacity;
+	if (strs_copy(&s->instance_types, &r->instance_types) || strs_copy(&s->subnet_ids, &r->subnet_ids))
+		return err_nomem(e);
+	for (size_t i = 0; i < s->subnet_ids.n; i++)
+		if (strs_add(&s->zones, ""))
+			return err_nomem(e);
+	return 0;
+}
+
+static int get_stage(struct json_object *o, struct gen_stage *s, struct err *e)
+{
+	if (!s)
+		return err_nomem(e);
+	if (!json_object_is_type(o, json_type_object))
+		return err_set(e, "not an object");
+	if (get_members(o, stage_members, COUNT(stage_members), s, e))
+		return -1;
+	return s->zones.n == s->subnet_ids.n ? 0 : err_set(e, "subnet_ids and zones differ in length");
+}
+
+static int get_stages(struct json_object *o, struct gen_resource *r, struct err *e)
+{
+	struct json_object *list;
+
+	if (jview_array(o, "stages", &list, e))
+		return -1;
+	for (size_t i = 0; list && i < json_object_array_length(list); i++)
+		if (get_stage(json_object_array_get_idx(list, i), gen_resource_add_stage(r), e))
+			return err_prefix(e, "stages[%zu]", i);
+	return r->n_stages ? 0 : only_stage(r, e);
+}
+
 static int get_resource(struct json_object *o, struct gen_resource *r, struct err *e)
 {
 	if (!r)
@@ -337,6 +507,25 @@ static int get_resource(struct json_object *o, struct gen_resource *r, struct er
 		return -1;
 	if (!r->queue || !r->name || r->min_count < 0 || r->max_count < r->min_count)
 		return err_set(e, "queue, name, min_count and max_count do not make a resource");
+	return get_stages(o, r, e);
+}
+
+static int get_clouds(struct json_object *o, struct generation *g, struct err *e)
+{
+	struct json_object *list;
+
+	if (jview_array(o, "clouds", &list, e))
+		return -1;
+	for (size_t i = 0; list && i < json_object_array_length(list); i++) {
+		struct json_object *one = json_object_array_get_idx(list, i);
+		struct gen_cloud *c = generation_add_cloud(g);
+
+		if (!c)
+			return err_nomem(e);
+		if (!json_object_is_type(one, json_type_object) || get_members(one, cloud_members, COUNT(cloud_members), c, e) ||
+		    !c->region)
+			return err_set(e, "clouds[%zu] is not an object with a region", i);
+	}
 	return 0;
 }
 
@@ -349,32 +538,17 @@ static int get_resources(struct json_object *o, struct generation *g, struct err
 	for (size_t i = 0; list && i < json_object_array_length(list); i++)
 		if (get_resource(json_object_array_get_idx(list, i), generation_add_resource(g), e))
 			return err_prefix(e, "resources[%zu]", i);
+	for (size_t i = 0; i < g->n_resources; i++)
+		if (g->resources[i].cloud < 0 || (uint64_t)g->resources[i].cloud > g->n_clouds)
+			return err_set(e, "resources[%zu]: there is no cloud %lld", i, (long long)g->resources[i].cloud);
 	return generation_index(g) ? err_nomem(e) : 0;
-}
-
-static int get_merged(struct json_object *o, struct kvs *merged, struct err *e)
-{
-	struct json_object *m;
-
-	if (jview_member(o, "slurm_merged", &m, e))
-		return -1;
-	if (!m)
-		return 0;
-	json_object_object_foreach(m, key, val)
-	{
-		if (!json_object_is_type(val, json_type_string))
-			return err_set(e, "slurm_merged: %s is not text", key);
-		if (kvs_add(merged, key, json_object_get_string(val)))
-			return err_nomem(e);
-	}
-	return 0;
 }
 
 static int get_generation(struct json_object *o, struct generation *g, struct err *e)
 {
 	if (!json_object_is_type(o, json_type_object))
 		return err_set(e, "not a JSON object");
-	if (get_members(o, generation_members, COUNT(generation_members), g, e) || get_merged(o, &g->slurm_merged, e))
+	if (get_members(o, generation_members, COUNT(generation_members), g, e) || get_clouds(o, g, e))
 		return -1;
 	if (!g->uuid || !g->cluster_name || !g->region)
 		return err_set(e, "uuid, cluster_name and region may not be null");

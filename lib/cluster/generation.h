@@ -18,6 +18,24 @@ struct err;
 
 #define APPLIED_DIR PKGSTATEDIR "/applied"
 
+/* One way to fill a compute resource. The first of a resource is what cluster.yaml says, the others come from Fallback in
+ * settings.yaml; they are tried in this order. */
+struct gen_stage {
+	enum capacity_type capacity;
+	struct strs instance_types;
+	struct strs subnet_ids;
+	struct strs zones;         /* of the subnets, in the same order; "" = unknown */
+	double max_price;          /* SpotPrice, 0 = none */
+	int64_t time_limit_s;      /* a shortage here is asked again for so long before the next is tried; 0 = next at once */
+};
+
+/* Where a queue's machines are, if not where the cluster's are. */
+struct gen_cloud {
+	char *region;
+	char *profile;             /* NULL = settings.yaml's */
+	char *endpoint;            /* NULL = the region's */
+};
+
 struct gen_resource {
 	char *queue;
 	char *name;
@@ -31,7 +49,14 @@ struct gen_resource {
 	char *template_hash;       /* of the content of that version: tells apply whether a new one is due */
 	char *placement_group;     /* name, NULL = none */
 	bool placement_managed;    /* ours to delete */
-	bool single;               /* one type and one subnet: RunInstances */
+	bool single;               /* one stage, one type and one subnet: RunInstances; else CreateFleet */
+	char *allocation_strategy; /* EC2's word for CreateFleet ("lowest-price"), NULL = EC2's default */
+	char *reserved;            /* MARKET_RESERVED and the targeted reservation's id or group ARN, NULL = none */
+	char *reservation_id;      /* of a capacity block or reservation by id, NULL = none */
+	struct kvs overrides;      /* wire parameters that replace ours in the launch call, from the overrides file */
+	int64_t cloud;             /* 0 = the cluster's, else 1 + index into generation.clouds */
+	struct gen_stage *stages;  /* at least one once loaded */
+	size_t n_stages;
 	int cpus;                  /* as written to slurm.conf */
 	int64_t real_memory_mib;
 };
@@ -51,6 +76,8 @@ struct generation {
 	int64_t suspend_timeout_s;
 	char *bootstrap;           /* user data without the per-launch lines; see conf/bootstrap.h */
 	struct kvs slurm_merged;   /* key -> what we added to the site's own comma list, so that uninstall can take it back */
+	struct gen_cloud *clouds;
+	size_t n_clouds;
 	struct gen_resource *resources;
 	size_t n_resources;
 	const struct gen_resource **by_name; /* resources sorted by queue and name; NULL = not indexed */
@@ -59,6 +86,9 @@ struct generation {
 void generation_destroy(struct generation *g); /* takes NULL */
 /* Append a zeroed resource; borrowed until the next call. NULL on no memory. */
 struct gen_resource *generation_add_resource(struct generation *g);
+/* Append a zeroed stage or cloud; borrowed until the next call. NULL on no memory. */
+struct gen_stage *gen_resource_add_stage(struct gen_resource *r);
+struct gen_cloud *generation_add_cloud(struct generation *g);
 /* Position of a pair in resources, or SIZE_MAX. Lengths are given so that a part of a node name can be looked up where it
  * stands. */
 size_t generation_find_resource(const struct generation *g, const char *queue, size_t n_queue, const char *name, size_t n_name);

@@ -8,6 +8,7 @@
 #define SE_CLUSTER_SETTINGS_H
 
 #include "lib/base/str.h"
+#include "lib/cluster/cluster.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,6 +17,36 @@
 struct problems;
 
 #define SETTINGS_PATH PKGSYSCONFDIR "/settings.yaml"
+
+/* Queues[]: where the machines of one queue are, if not where the cluster's are. */
+struct queue_cloud {
+	struct place at;
+	char *queue;
+	char *region;
+	char *profile;
+	char *endpoint;
+};
+
+/* Fallback[].Then[]: what is tried when the pool before came up short. What is not given is as in cluster.yaml. */
+struct fallback_stage {
+	struct place at;
+	enum capacity_type capacity;
+	bool has_capacity;
+	struct strs instance_types;
+	struct strs subnet_ids;
+	double spot_price;
+	int64_t time_limit_s;
+};
+
+/* Fallback[]: of one compute resource, in order. */
+struct fallback {
+	struct place at;
+	char *queue;
+	char *resource;
+	int64_t time_limit_s;           /* of what cluster.yaml says itself */
+	struct fallback_stage *stages;
+	size_t n_stages, cap_stages;
+};
 
 struct settings {
 	/* Slurm */
@@ -32,6 +63,9 @@ struct settings {
 	char *imds_endpoint;            /* ImdsEndpoint: http://169.254.169.254 */
 	char *proxy;                    /* Proxy: http(s) proxy for EC2; never for IMDS */
 	char *ca_bundle;                /* CaBundle */
+	char *no_proxy;                 /* NoProxy: as the variable NO_PROXY has it */
+	struct queue_cloud *clouds;     /* Queues: region, profile, endpoint of single queues */
+	size_t n_clouds, cap_clouds;
 	struct strs security_group_ids; /* ComputeSecurityGroupIds: for queues that name none */
 	char *image_id;                 /* ImageId: for queues without CustomAmi */
 	bool accept_untagged_image;     /* AcceptUntaggedImage: false */
@@ -42,6 +76,14 @@ struct settings {
 	int64_t heartbeat_limit_s;      /* HeartbeatLimit: 300; older = resume refuses to launch */
 	int64_t suspend_timeout_s;      /* SuspendTimeout: 30, into slurm.conf */
 	int64_t launch_batch;           /* LaunchBatch: 500 nodes a call */
+	int64_t capacity_retry_s;       /* CapacityRetry: 60; cool-down after the first refusal of an offering */
+	int64_t capacity_retry_limit_s; /* CapacityRetryLimit: 1800 */
+	char *launch_rate;              /* LaunchRate ... : "5/2" size/refill a second, "none" = no limit; NULL = EC2's own */
+	char *launch_instances_rate, *terminate_rate, *terminate_instances_rate, *read_rate, *change_rate;
+	struct fallback *fallbacks;     /* Fallback */
+	size_t n_fallbacks, cap_fallbacks;
+	char *run_instances_overrides;  /* RunInstancesOverrides, CreateFleetOverrides: JSON files as ParallelCluster has them */
+	char *create_fleet_overrides;
 	char *log_level;                /* LogLevel: info */
 };
 

@@ -35,6 +35,7 @@ struct launch {
 	char *resource;
 	struct strs nodes;   /* in the order the call lists them */
 	int min_count;
+	int stage;           /* of the compute resource */
 	enum launch_state state;
 	char *error;         /* EC2 error code, NULL = none */
 	int64_t created_ms;

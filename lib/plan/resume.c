@@ -156,9 +156,12 @@ void resume_plan_destroy(struct resume_plan *p)
 	free(p);
 }
 
-size_t resume_plan_next(struct resume_plan *p, struct resume_step *steps, size_t max)
+size_t resume_plan_next(struct resume_plan *p, int64_t now_ms, struct resume_step *steps, size_t max, int64_t *wake_ms)
 {
 	size_t n = 0;
+
+	(void)now_ms;
+	*wake_ms = 0;
 
 	if (!p->waiting)
 		resume_advance(p);
@@ -253,11 +256,28 @@ static struct step *open_step(struct resume_plan *p, size_t step)
 	return s;
 }
 
-int resume_plan_answer(struct resume_plan *p, size_t step, const struct instances *got, const char *code)
+void resume_plan_hurry(struct resume_plan *p)
 {
+	(void)p;
+}
+
+const struct shortages *resume_plan_shortages(const struct resume_plan *p, size_t *changed)
+{
+	static const struct shortages none;
+
+	(void)p;
+	*changed = 0;
+	return &none;
+}
+
+int resume_plan_answer(struct resume_plan *p, size_t step, const struct resume_answer *a, int64_t now_ms)
+{
+	const struct instances *got = a->got;
+	const char *code = a->code;
 	struct step *s = open_step(p, step);
 	size_t first = p->n_machine, open, served;
 
+	(void)now_ms;
 	if (!s)
 		return -1;
 	for (size_t i = 0; got && i < got->n && !p->nomem; i++)

@@ -74,6 +74,8 @@ static int step_fill(struct resume_plan *p, struct step *s, const size_t *want, 
 	return 0;
 }
 
+static const struct resume_choice only_choice;
+
 static void add_step(struct resume_plan *p, size_t resource, const size_t *want, size_t n, bool whole)
 {
 	struct step *s = calloc(1, sizeof(*s));
@@ -87,7 +89,9 @@ static void add_step(struct resume_plan *p, size_t resource, const size_t *want,
 				       .resource = resource,
 				       .nodes = &s->nodes,
 				       .min_count = whole ? (int)n : 1,
-				       .jobs = &s->jobs };
+				       .jobs = &s->jobs,
+				       .choices = &only_choice,
+				       .n_choices = 1 };
 	p->steps[p->n_steps++] = s;
 }
 

@@ -94,6 +94,25 @@ int slurmctl_outside_jobs(struct kvs *out, struct err *e);
 /* Put a text where `scontrol show job` shows it (admin comment). Best effort. */
 int slurmctl_job_comment(int64_t id, const char *text, struct err *e);
 
+/* Fill in the priorities of the jobs of a request that slurmctld did not tell (before 26.05): one RPC, none if all are known or
+ * there is only one job. */
+struct resume_request;
+int slurmctl_priorities(struct resume_request *r, struct err *e);
+
+/* Reservations: ours hold the nodes of a capacity block that is not active yet. */
+struct slurmctl_reservation {
+	char *name;
+	char *nodes;         /* hostlist */
+	bool maint;
+	int64_t start_s, end_s;
+};
+struct slurmctl_reservations { struct slurmctl_reservation *v; size_t n; size_t cap; };
+int slurmctl_reservations(struct slurmctl_reservations *out, struct err *e); /* appends all */
+void slurmctl_reservations_clear(struct slurmctl_reservations *l);
+/* MAINT, for SlurmUser, from now to end_s (0 = without end); replaces the nodes of one that exists. */
+int slurmctl_reservation_hold(const char *name, const char *const *nodes, size_t n, int64_t end_s, struct err *e);
+int slurmctl_reservation_delete(const char *name, struct err *e); /* 0 also if there is none */
+
 /* Partition names -> hostlist of nodes. */
 int slurmctl_partitions(struct kvs *out, struct err *e);
 

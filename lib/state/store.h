@@ -8,6 +8,7 @@
 #define SE_STATE_STORE_H
 
 #include "lib/node/binding.h"
+#include "lib/node/offering.h"
 
 #include <stdint.h>
 
@@ -72,7 +73,25 @@ int store_counter_add(struct store *s, const char *name, int64_t by, int64_t *ou
 int store_counter_set(struct store *s, const char *name, int64_t value, struct err *e);
 int store_counters(struct store *s, const char *prefix, struct kvs *out, struct err *e);
 
+/* --- capacity memory (lib/plan/capacity.h decides, these only keep) */
+int store_shortages(struct store *s, struct shortages *out, struct err *e); /* appends all */
+/* Write one as it is now; with failures 0 its row goes. */
+int store_shortage_put(struct store *s, const struct shortage *row, struct err *e);
+/* Claim the probe of an offering until a wall time, unless somebody else has it at `now_ms`. 1 claimed, 0 not, -1. */
+int store_shortage_probe(struct store *s, const struct offering *of, int64_t now_ms, int64_t until_ms, struct err *e);
+
 /* --- event log */
+struct event { int64_t id, time_ms; char *type, *node, *instance, *detail; };
+struct events { struct event *v; size_t n; size_t cap; };
+struct event_query {
+	int64_t since_ms;    /* 0 = all */
+	const char *type;    /* NULL = any; likewise node, instance */
+	const char *node;
+	const char *instance;
+	size_t last;         /* the newest so many, oldest of them first; 0 = all */
+};
+int store_events(struct store *s, const struct event_query *q, struct events *out, struct err *e); /* appends, oldest first */
+void events_clear(struct events *l);
 int store_event(struct store *s, int64_t now_ms, const char *type, const char *node, const char *instance, const char *detail,
 		struct err *e);
 

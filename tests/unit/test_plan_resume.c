@@ -57,6 +57,18 @@ static void add_names(struct strs *out, const char *hostlist)
 	nodeset_destroy(s);
 }
 
+static int answer(struct resume_plan *p, size_t step, const struct instances *got, const char *code)
+{
+	return resume_plan_answer(p, step, &(struct resume_answer){ .got = got, .code = code }, 1000);
+}
+
+static size_t next(struct resume_plan *p, struct resume_step *steps, size_t max)
+{
+	int64_t wake;
+
+	return resume_plan_next(p, 1000, steps, max, &wake);
+}
+
 /* What EC2 would give. */
 static size_t cloud_give(struct cloud *c, const struct resume_step *s, size_t n, const char **code)
 {
@@ -90,7 +102,7 @@ static void cloud_answer(struct cloud *c, struct resume_plan *p, const struct re
 		one->state = INSTANCE_PENDING;
 		one->private_ip = i % 2 ? str_dup("10.0.0.1") : NULL;
 	}
-	assert_int_equal(resume_plan_answer(p, s->id, &l, code), 0);
+	assert_int_equal(answer(p, s->id, &l, code), 0);
 	instances_clear(&l);
 }
 
@@ -101,7 +113,7 @@ static const struct resume_result *run(struct resume_plan *p, struct cloud *c)
 	struct err e = { "" };
 	size_t n;
 
-	while ((n = resume_plan_next(p, steps, 4)) > 0)
+	while ((n = next(p, steps, 4)) > 0)
 		for (size_t i = n; i-- > 0;) /* answers come in any order */
 			cloud_answer(c, p, &steps[i]);
 	r = resume_plan_result(p, &e);
@@ -372,7 +384,7 @@ static void answer_n(struct resume_plan *p, size_t step, int n, enum instance_st
 		one->id = str_fmt("i-%zu-%d", step, i);
 		one->state = state;
 	}
-	assert_int_equal(resume_plan_answer(p, step, &l, code), 0);
+	assert_int_equal(answer(p, step, &l, code), 0);
 	instances_clear(&l);
 }
 
@@ -387,13 +399,13 @@ static void test_leave(void **state)
 	struct resume_step s[4];
 
 	(void)state;
-	assert_int_equal(resume_plan_next(p, s, 4), 2);
-	assert_int_equal(resume_plan_next(p, s + 2, 2), 0); /* waits */
+	assert_int_equal(next(p, s, 4), 2);
+	assert_int_equal(next(p, s + 2, 2), 0); /* waits */
 	answer_n(p, s[0].id, 2, INSTANCE_PENDING, NULL);
 	assert_int_equal(resume_plan_leave(p, s[1].id), 0);
 	assert_int_equal(resume_plan_leave(p, s[1].id), -1); /* answered already */
-	assert_int_equal(resume_plan_answer(p, 77, NULL, NULL), -1);
-	assert_int_equal(resume_plan_next(p, s, 4), 0);
+	assert_int_equal(answer(p, 77, NULL, NULL), -1);
+	assert_int_equal(next(p, s, 4), 0);
 	out = resume_plan_result(p, NULL);
 	assert_int_equal(out->n_bind, 2);
 	assert_int_equal(out->n_fail, 0);
@@ -414,11 +426,11 @@ static void test_taken(void **state)
 	struct resume_step s[4];
 
 	(void)state;
-	assert_int_equal(resume_plan_next(p, s, 4), 1);
+	assert_int_equal(next(p, s, 4), 1);
 	resume_plan_taken(p, "q-dy-a-2");
 	resume_plan_taken(p, "never-heard-of");
 	answer_n(p, s[0].id, 2, INSTANCE_RUNNING, NULL);
-	assert_int_equal(resume_plan_next(p, s, 4), 0);
+	assert_int_equal(next(p, s, 4), 0);
 	out = resume_plan_result(p, NULL);
 	assert_int_equal(out->n_bind, 2);
 	assert_string_equal(out->bind[0].node, "q-dy-a-1");
@@ -441,12 +453,12 @@ static void test_odd_answers(void **state)
 	struct resume_step s[4];
 
 	(void)state;
-	assert_int_equal(resume_plan_next(p, s, 4), 2);
+	assert_int_equal(next(p, s, 4), 2);
 	assert_int_equal(s[0].jobs->n, 1);
 	assert_string_equal(s[1].jobs->v[0], "2");
 	answer_n(p, s[0].id, 3, INSTANCE_PENDING, "SomeWarning"); /* nothing is short: the code is of no use */
 	answer_n(p, s[1].id, 1, INSTANCE_SHUTTING_DOWN, NULL);
-	assert_int_equal(resume_plan_next(p, s, 4), 0);
+	assert_int_equal(next(p, s, 4), 0);
 	out = resume_plan_result(p, NULL);
 	assert_int_equal(out->n_bind, 1);
 	assert_int_equal(out->n_fail, 1);
@@ -565,7 +577,7 @@ static void random_answer(struct random_world *w, struct resume_plan *p, const s
 		one->id = str_fmt("i-%d", w->n_made++);
 		strs_add(&w->made[s->resource], one->id);
 	}
-	assert_int_equal(resume_plan_answer(p, s->id, &l, code), 0);
+	assert_int_equal(answer(p, s->id, &l, code), 0);
 	instances_clear(&l);
 }
 
@@ -694,7 +706,7 @@ static void check_random(unsigned seed)
 	random_create(&w, seed);
 	p = resume_plan_create(&w.in, NULL);
 	assert_non_null(p);
-	while ((n = resume_plan_next(p, steps, 1 + draw(&w, 5))) > 0)
+	while ((n = next(p, steps, 1 + draw(&w, 5))) > 0)
 		for (size_t i = 0; i < n; i++, w.calls++) {
 			if (steps[i].nodes->n > w.in.batch_max || steps[i].min_count > (int)steps[i].nodes->n || w.calls > 200)
 				fail_msg("seed %u: a call of %zu nodes, or too many calls", seed, steps[i].nodes->n);
