@@ -126,6 +126,36 @@ static bool is_address(const char *s, const char *arg)
 	return inet_pton(AF_INET, s, out) == 1 || inet_pton(AF_INET6, s, out) == 1;
 }
 
+/* A number of at most 7 digits, perhaps with a part after the dot, that is not 0. */
+static size_t rate_number(const char *s)
+{
+	size_t n = strspn(s, DIGITS), more = 0;
+
+	if (n == 0 || n > 7)
+		return 0;
+	if (s[n] == '.') {
+		more = 1 + strspn(s + n + 1, DIGITS);
+		if (more == 1 || more > 4)
+			return 0;
+	}
+	n += more;
+	return strspn(s, "0.") < n ? n : 0;
+}
+
+/* What a token bucket holds and what it gains a second. */
+static bool is_rate(const char *s, const char *arg)
+{
+	size_t n = rate_number(s), more;
+
+	(void)arg;
+	if (str_eq(s, "none"))
+		return true;
+	if (n == 0 || s[n] != '/')
+		return false;
+	more = rate_number(s + n + 1);
+	return more > 0 && s[n + 1 + more] == '\0';
+}
+
 static bool is_cluster_name(const char *s, const char *arg)
 {
 	(void)arg;
@@ -154,5 +184,6 @@ const struct rule rule_one_line = {is_one_line, NULL, "at most 1024 characters o
 const struct rule rule_path = {is_path, NULL, "an absolute path", "/etc/file"};
 const struct rule rule_url = {is_url, NULL, "an address that begins with http:// or https://", "https://example.test"};
 const struct rule rule_address = {is_address, NULL, "an IPv4 or IPv6 address", "10.0.0.1"};
+const struct rule rule_rate = {is_rate, NULL, "SIZE/PER_SECOND, two numbers above 0 such as 1000/2, or none", "1000/2"};
 const struct rule rule_cluster_name = {
 	is_cluster_name, NULL, "letters, digits, dot, dash and underscore; at most 60 characters", "cluster"};

@@ -25,6 +25,7 @@ extern const struct rule rule_one_line;   /* anything without control characters
 extern const struct rule rule_path;       /* absolute */
 extern const struct rule rule_url;        /* http or https */
 extern const struct rule rule_address;    /* an IP literal */
+extern const struct rule rule_rate;       /* of a token bucket */
 extern const struct rule rule_cluster_name;
 
 #endif

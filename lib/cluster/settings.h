@@ -31,10 +31,12 @@ struct queue_cloud {
 struct fallback_stage {
 	struct place at;
 	enum capacity_type capacity;
+	struct place capacity_at;
 	bool has_capacity;
 	struct strs instance_types;
 	struct strs subnet_ids;
 	double spot_price;
+	struct place spot_price_at;
 	int64_t time_limit_s;
 };
 
@@ -76,6 +78,7 @@ struct settings {
 	int64_t heartbeat_limit_s;      /* HeartbeatLimit: 300; older = resume refuses to launch */
 	int64_t suspend_timeout_s;      /* SuspendTimeout: 30, into slurm.conf */
 	int64_t launch_batch;           /* LaunchBatch: 500 nodes a call */
+	struct place resume_limit_at, capacity_retry_at, capacity_retry_limit_at;
 	int64_t capacity_retry_s;       /* CapacityRetry: 60; cool-down after the first refusal of an offering */
 	int64_t capacity_retry_limit_s; /* CapacityRetryLimit: 1800 */
 	char *launch_rate;              /* LaunchRate ... : "5/2" size/refill a second, "none" = no limit; NULL = EC2's own */

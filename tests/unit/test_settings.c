@@ -70,6 +70,12 @@ static void check_defaults(const struct settings *s)
 	assert_int_equal(s->heartbeat_limit_s, 300);
 	assert_int_equal(s->suspend_timeout_s, 30);
 	assert_int_equal(s->launch_batch, 500);
+	assert_int_equal(s->capacity_retry_s, 60);
+	assert_int_equal(s->capacity_retry_limit_s, 1800);
+	assert_null(s->launch_rate);
+	assert_null(s->run_instances_overrides);
+	assert_int_equal(s->n_clouds, 0);
+	assert_int_equal(s->n_fallbacks, 0);
 	assert_string_equal(s->log_level, "info");
 }
 
@@ -128,6 +134,76 @@ static void given(void **state)
 	settings_destroy(s);
 }
 
+static void clouds_and_rates(void **state)
+{
+	struct settings *s = parse("NoProxy: 10.0.0.0/8,.example.test\n"
+				   "Queues:\n"
+				   "  - Name: far\n"
+				   "    Region: eu-west-1\n"
+				   "    Profile: away\n"
+				   "  - {Name: near, Ec2Endpoint: 'http://127.0.0.1:9'}\n"
+				   "LaunchRate: 5/2\n"
+				   "LaunchInstancesRate: none\n"
+				   "TerminateRate: 0.5/0.25\n"
+				   "RunInstancesOverrides: /etc/o.json\n"
+				   "CapacityRetry: 2m\n"
+				   "CapacityRetryLimit: 1h\n");
+
+	(void)state;
+	assert_string_equal(s->no_proxy, "10.0.0.0/8,.example.test");
+	assert_int_equal(s->n_clouds, 2);
+	assert_string_equal(s->clouds[0].queue, "far");
+	assert_string_equal(s->clouds[0].region, "eu-west-1");
+	assert_string_equal(s->clouds[0].profile, "away");
+	assert_null(s->clouds[0].endpoint);
+	assert_int_equal(s->clouds[0].at.line, 3);
+	assert_string_equal(s->clouds[1].endpoint, "http://127.0.0.1:9");
+	assert_string_equal(s->launch_rate, "5/2");
+	assert_string_equal(s->launch_instances_rate, "none");
+	assert_string_equal(s->terminate_rate, "0.5/0.25");
+	assert_string_equal(s->run_instances_overrides, "/etc/o.json");
+	assert_int_equal(s->capacity_retry_s, 120);
+	assert_int_equal(s->capacity_retry_limit_s, 3600);
+	settings_destroy(s);
+}
+
+static void fallbacks(void **state)
+{
+	struct settings *s = parse("Fallback:\n"
+				   "  - Queue: q\n"
+				   "    ComputeResource: r\n"
+				   "    TimeLimit: 10\n"
+				   "    Then:\n"
+				   "      - CapacityType: ONDEMAND\n"
+				   "        TimeLimit: 20\n"
+				   "      - InstanceTypes: [c5.large, c6i.large]\n"
+				   "        SubnetIds: [subnet-12345678]\n"
+				   "        SpotPrice: 0.5\n"
+				   "  - {Queue: q, ComputeResource: s, Then: [{CapacityType: SPOT}]}\n");
+	const struct fallback *f = s->fallbacks;
+
+	(void)state;
+	assert_int_equal(s->n_fallbacks, 2);
+	assert_string_equal(f->queue, "q");
+	assert_string_equal(f->resource, "r");
+	assert_int_equal(f->time_limit_s, 10);
+	assert_int_equal(f->at.line, 2);
+	assert_int_equal(f->n_stages, 2);
+	assert_true(f->stages[0].has_capacity);
+	assert_int_equal(f->stages[0].capacity, CAPACITY_ONDEMAND);
+	assert_int_equal(f->stages[0].time_limit_s, 20);
+	assert_false(f->stages[1].has_capacity);
+	assert_int_equal(f->stages[1].instance_types.n, 2);
+	assert_string_equal(f->stages[1].subnet_ids.v[0], "subnet-12345678");
+	assert_true(f->stages[1].spot_price > 0.49 && f->stages[1].spot_price < 0.51);
+	assert_true(f[1].stages[0].has_capacity);
+	assert_int_equal(f[1].stages[0].capacity, CAPACITY_SPOT);
+	settings_destroy(s);
+}
+
+#define FALLBACK "Fallback:\n  - Queue: q\n    ComputeResource: r\n"
+#define RATE_SAYS " is not right; give SIZE/PER_SECOND, two numbers above 0 such as 1000/2, or none\n"
+
 static void faults(void **state)
 {
 	static const struct {
@@ -152,6 +228,40 @@ static void faults(void **state)
 						 "s:2:10: error: ImageId: \"5\" is not right; give ami- and 8 or 17 digits or lower-case "
 						 "letters\n"},
 		{"ClusterName:\n", "s:1:1: error: ClusterName: has no value; give one or leave the key out\n"},
+		{"CapacityRetry: 2h\n",
+		 "s:1:16: error: CapacityRetry: CapacityRetryLimit (1800 s) is less than CapacityRetry (7200 s)\n"},
+		{"CapacityRetry: 60\nCapacityRetryLimit: 30\n",
+		 "s:2:21: error: CapacityRetryLimit: CapacityRetryLimit (30 s) is less than CapacityRetry (60 s)\n"},
+		{"CapacityRetry: soon\nCapacityRetryLimit: 30\n",
+		 "s:1:16: error: CapacityRetry: \"soon\" is not a time such as 90, 90s, 2m, 1h or 1d; give seconds from 5 to "
+		 "86400\n"},
+		{"LaunchRate: 5\n", "s:1:13: error: LaunchRate: \"5\"" RATE_SAYS},
+		{"LaunchRate: 5/\n", "s:1:13: error: LaunchRate: \"5/\"" RATE_SAYS},
+		{"LaunchRate: 5/2/1\n", "s:1:13: error: LaunchRate: \"5/2/1\"" RATE_SAYS},
+		{"LaunchRate: 5/0\n", "s:1:13: error: LaunchRate: \"5/0\"" RATE_SAYS},
+		{"LaunchRate: 0.0/1\n", "s:1:13: error: LaunchRate: \"0.0/1\"" RATE_SAYS},
+		{"LaunchRate: -5/1\n", "s:1:13: error: LaunchRate: \"-5/1\"" RATE_SAYS},
+		{"LaunchRate: 5./1\n", "s:1:13: error: LaunchRate: \"5./1\"" RATE_SAYS},
+		{"Queues:\n  - Name: q\n", "s:2:11: error: Queues: queue q: give Region, Profile or Ec2Endpoint\n"},
+		{"Queues:\n  - {Name: q, Region: a-1}\n  - {Name: q, Region: b-1}\n",
+		 "s:3:12: error: Queues[q].Name: \"q\" stands in line 2 already; each may appear once\n"},
+		{"Queues: [{Region: a-1}]\n", "s:1:10: error: Queues[0].Name: is required and missing\n"},
+		{FALLBACK, "s:2:5: error: Fallback[0].Then: is required and missing\n"},
+		{FALLBACK "    Then: []\n", "s:4:11: error: Fallback[0].Then: the list is too short; at least 1 is needed\n"},
+		{FALLBACK "    Then: [{CapacityType: CAPACITY_BLOCK}]\n",
+		 "s:4:27: error: Fallback[0].Then[0].CapacityType: \"CAPACITY_BLOCK\" is not one of ONDEMAND, SPOT\n"},
+		{FALLBACK "    Then: [{TimeLimit: 5}]\n",
+		 "s:4:12: error: Fallback: nothing differs here from what was tried before: give CapacityType, InstanceTypes, "
+		 "SubnetIds or SpotPrice\n"},
+		{FALLBACK "    Then: [{CapacityType: ONDEMAND, SpotPrice: 1}]\n",
+		 "s:4:48: error: Fallback: SpotPrice goes only with CapacityType: SPOT\n"},
+		{FALLBACK "    TimeLimit: 20\n    Then: [{CapacityType: ONDEMAND, TimeLimit: 11}]\n",
+		 "s:2:5: error: Fallback: the TimeLimits of queue q, compute resource r add up to 31 s, but ResumeTimeLimit is 30 s: "
+		 "shorten them, or raise it\n"},
+		{FALLBACK "    Then: [{CapacityType: SPOT}]\n  - {Queue: q, ComputeResource: r, Then: [{CapacityType: ONDEMAND}]}\n",
+		 "s:5:5: error: Fallback: queue q, compute resource r stand in line 2 already; each pair may appear once\n"},
+		{"RunInstancesOverrides: o.json\n",
+		 "s:1:24: error: RunInstancesOverrides: \"o.json\" is not right; give an absolute path\n"},
 		{"- a\n", "s:1:1: error: a mapping of keys is expected here, this is a list\n"},
 	};
 
@@ -241,6 +351,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults),   cmocka_unit_test(given),	      cmocka_unit_test(faults),
+		cmocka_unit_test(clouds_and_rates), cmocka_unit_test(fallbacks),
 		cmocka_unit_test(unreadable), cmocka_unit_test(example_file), cmocka_unit_test(man_page),
 	};
 
