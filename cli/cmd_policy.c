@@ -149,10 +149,28 @@ static void put_launch(struct policy *p, const char *user)
 	statement(p, user, "LaunchWith", one(p, "ec2:RunInstances"), list_of(p, used), NULL);
 }
 
+/* EC2 asks about the fleet and what it is made of; what it launches it asks about as RunInstances, see above. */
+static void put_fleet(struct policy *p, const char *user)
+{
+	static const char *const made_of[] = {
+		"arn:*:ec2:*:*:fleet/*",	     "arn:*:ec2:*:*:instance/*",	"arn:*:ec2:*:*:volume/*",
+		"arn:*:ec2:*:*:subnet/*",	     "arn:*:ec2:*:*:network-interface/*", "arn:*:ec2:*:*:security-group/*",
+		"arn:*:ec2:*:*:key-pair/*",	     "arn:*:ec2:*:*:placement-group/*", "arn:*:ec2:*:*:capacity-reservation/*",
+		"arn:*:ec2:*::image/*",		     "arn:*:ec2:*::snapshot/*",	  NULL
+	};
+
+	if (!sends(user, "CreateFleet"))
+		return;
+	statement(p, user, "FleetFrom", one(p, "ec2:CreateFleet"), one(p, "arn:*:ec2:*:*:launch-template/*"),
+		  tag_condition(p, "aws:ResourceTag/"));
+	statement(p, user, "FleetOf", one(p, "ec2:CreateFleet"), list_of(p, made_of), NULL);
+}
+
 /* Tags may be given only to what is being made. */
 static void put_tags(struct policy *p, const char *user)
 {
-	static const char *const makers[] = { "RunInstances", "CreateLaunchTemplate", "CreatePlacementGroup", NULL };
+	static const char *const makers[] = { "RunInstances", "CreateFleet", "CreateLaunchTemplate", "CreatePlacementGroup",
+					      NULL };
 	struct json_object *c, *equals, *l;
 
 	if (!sends(user, "CreateTags"))
@@ -171,13 +189,14 @@ static void put_tags(struct policy *p, const char *user)
 
 static void put_user(struct policy *p, const char *user)
 {
-	static const char *const special[] = { "RunInstances", "CreateTags", NULL };
+	static const char *const special[] = { "RunInstances", "CreateFleet", "CreateTags", NULL };
 	struct json_object *l;
 
 	l = actions_of(p, user, "any", special);
 	if (l)
 		statement(p, user, "Read", l, one(p, "*"), NULL);
 	put_launch(p, user);
+	put_fleet(p, user);
 	l = actions_of(p, user, "launch", special);
 	if (l)
 		statement(p, user, "Make", l, one(p, "*"), tag_condition(p, "aws:RequestTag/"));

@@ -83,16 +83,16 @@ int launching_prepare(struct world *w, struct launching *l, struct err *e)
 
 int launching_prepare_again(struct launching *l, struct err *e)
 {
-	l->call = ec2_run_instances_again(l->row.request);
+	l->call = ec2_launch_again(l->row.request);
 	return l->call ? 0 : err_nomem(e);
 }
 
 const struct instances *launching_instances(const struct launching *l)
 {
 	static const struct instances none;
-	const struct instances *got = l->outcome == LAUNCHING_CAME ? ec2_run_instances_reply(l->call) : NULL;
+	const struct ec2_launch_reply *got = l->outcome == LAUNCHING_CAME ? ec2_launch_reply(l->call) : NULL;
 
-	return got ? got : &none;
+	return got ? &got->instances : &none;
 }
 
 /* A row write that fails after EC2 answered does not undo anything: the row stays INTENT and clustermgtd asks EC2 again. */

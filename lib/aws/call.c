@@ -2,6 +2,7 @@
 /* call.c - the table of EC2 actions, and the life of an ec2_call. An action that is not in the table cannot be built. */
 #include "lib/aws/call.h"
 
+#include "lib/aws/query.h"
 #include "lib/base/str.h"
 
 #include <stdlib.h>
@@ -10,10 +11,12 @@
 /* One row for each kind of user: the policy is made of these. */
 static const struct ec2_action actions[] = {
 	{"RunInstances", "daemons", "launch"},
+	{"CreateFleet", "daemons", "launch"},
 	{"TerminateInstances", "daemons", "cluster-tag"},
 	{"DescribeInstances", "daemons", "any"},
 	{"DescribeInstanceStatus", "daemons", "any"},
-	{"CreateTags", "daemons", "launch"}, /* the tags that RunInstances gives */
+	{"DescribeCapacityReservations", "daemons", "any"},
+	{"CreateTags", "daemons", "launch"}, /* the tags that RunInstances and CreateFleet give */
 
 	{"DescribeInstances", "apply", "any"},
 	{"DescribeInstanceTypes", "apply", "any"},
@@ -22,6 +25,7 @@ static const struct ec2_action actions[] = {
 	{"DescribeSecurityGroups", "apply", "any"},
 	{"DescribeLaunchTemplates", "apply", "any"},
 	{"DescribePlacementGroups", "apply", "any"},
+	{"DescribeCapacityReservations", "apply", "any"},
 	{"CreateLaunchTemplate", "apply", "launch"},
 	{"CreateLaunchTemplateVersion", "apply", "cluster-tag"},
 	{"DeleteLaunchTemplate", "apply", "cluster-tag"},
@@ -56,6 +60,18 @@ enum bucket_kind call_bucket(const char *action)
 	return str_prefix(action, "Describe") ? BUCKET_READ : BUCKET_MUTATE;
 }
 
+static bool launches(const char *action)
+{
+	return !strcmp(action, "RunInstances") || !strcmp(action, "CreateFleet");
+}
+
+enum bucket_kind call_instance_bucket(const char *action)
+{
+	if (launches(action))
+		return BUCKET_RUN_INSTANCES;
+	return strcmp(action, "TerminateInstances") ? BUCKET_KINDS : BUCKET_TERMINATE_INSTANCES;
+}
+
 struct ec2_call *call_create(const char *action, struct buf *body, const struct reply_reader *reader)
 {
 	const struct ec2_action *known = find_action(action);
@@ -68,7 +84,7 @@ struct ec2_call *call_create(const char *action, struct buf *body, const struct 
 		c->reply = reader->create();
 		c->reply_free = reader->destroy;
 		c->mutating = !str_prefix(action, "Describe");
-		c->launches = !strcmp(action, "RunInstances");
+		c->launches = launches(action);
 		c->instances = 1;
 	}
 	buf_free(body);
@@ -90,6 +106,46 @@ struct ec2_call *call_add_part(struct ec2_call *c, struct buf *body)
 		free(text);
 	ec2_call_destroy(c);
 	return NULL;
+}
+
+/* --- overrides */
+static size_t member_length(const char *name)
+{
+	return strcspn(name, ".=");
+}
+
+static bool is_overridden(const struct kvs *overrides, const char *name)
+{
+	size_t n = member_length(name);
+
+	for (size_t i = 0; i < overrides->key.n; i++) {
+		const char *key = overrides->key.v[i];
+
+		if (member_length(key) == n && !memcmp(key, name, n))
+			return true;
+	}
+	return false;
+}
+
+void call_override(struct buf *body, const struct kvs *overrides)
+{
+	struct buf out = {0};
+	const char *p = buf_text(body);
+
+	if (!overrides || !overrides->key.n)
+		return;
+	for (size_t n; *p; p += n + (p[n] == '&')) {
+		n = strcspn(p, "&");
+		if (is_overridden(overrides, p))
+			continue;
+		buf_str(&out, out.n ? "&" : "");
+		buf_add(&out, p, n);
+	}
+	for (size_t i = 0; i < overrides->key.n; i++)
+		query_str(&out, overrides->val.v[i], "%s", overrides->key.v[i]);
+	out.failed = out.failed || buf_failed(body);
+	buf_free(body);
+	*body = out;
 }
 
 void ec2_call_destroy(struct ec2_call *c)

@@ -59,9 +59,7 @@ struct ec2_run {
 	bool dry_run;              /* EC2 only says whether it would: error code DryRunOperation = yes */
 };
 struct ec2_call *ec2_run_instances(const struct ec2_run *r); /* NULL on no memory */
-struct ec2_call *ec2_run_instances_again(const char *body);
-const struct instances *ec2_run_instances_reply(const struct ec2_call *c);
-/* The same call, of either kind, from the stored body of an open launch row. */
+/* The same call, of either kind, from the stored body of an open launch row. NULL on no memory or for another action. */
 struct ec2_call *ec2_launch_again(const char *body);
 
 /* CreateFleet of type instant: EC2 chooses among types and subnets. */
@@ -108,7 +106,8 @@ struct ec2_reservation {
 	int64_t start_ms, end_ms;        /* 0 = unlimited */
 };
 struct ec2_reservations { struct ec2_reservation *v; size_t n; size_t cap; };
-/* By filter, so that one unknown id does not spoil the answer about the others. n 0 = all of the account. */
+/* EC2 knows no filter for ids, and one unknown id spoils a call that names them: all of the account are read and those of
+ * ids kept. n 0 = all. */
 struct ec2_call *ec2_describe_reservations(const char *const *ids, size_t n);
 const struct ec2_reservations *ec2_describe_reservations_reply(const struct ec2_call *c);
 

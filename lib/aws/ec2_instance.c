@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ec2_instance.c - RunInstances, TerminateInstances, DescribeInstances, DescribeInstanceStatus: bodies and readers. */
+/* ec2_instance.c - RunInstances (and what a fleet shares with it), TerminateInstances, DescribeInstances, DescribeInstanceStatus: bodies and readers. */
 #include "lib/aws/call.h"
+#include "lib/aws/fleet.h"
 #include "lib/aws/page.h"
 #include "lib/aws/query.h"
 #include "lib/aws/reply.h"
@@ -15,7 +16,10 @@
 
 /* --- reading an instance */
 struct instance_page {
-	struct instances list;
+	union {
+		struct instances list;
+		struct ec2_launch_reply launch; /* of RunInstances: begins with the list */
+	};
 	struct page_tag tag;
 	struct nic {
 		int device, card;
@@ -234,9 +238,10 @@ static const struct reply_rule instance_rules[] = {
 static const struct reply_reader run_reader = PAGE_READER(instance, "instancesSet/item", instance_rules);
 static const struct reply_reader describe_reader = PAGE_READER(instance, "reservationSet/item/instancesSet/item", instance_rules);
 
-const struct instances *ec2_run_instances_reply(const struct ec2_call *c)
+/* The pages of both kinds of launch begin with their reply. */
+const struct ec2_launch_reply *ec2_launch_reply(const struct ec2_call *c)
 {
-	return &((const struct instance_page *)c->reply)->list;
+	return c->launches && c->error.class == AWS_OK ? c->reply : NULL;
 }
 
 const struct instances *ec2_describe_reply(const struct ec2_call *c)
@@ -263,21 +268,25 @@ struct ec2_call *ec2_run_instances(const struct ec2_run *r)
 	query_tag_spec(&b, r->tags, "", 1, "instance");
 	query_tag_spec(&b, r->tags, "", 2, "volume");
 	query_base64(&b, r->user_data, "UserData");
+	call_override(&b, r->overrides);
 	c = call_create("RunInstances", &b, &run_reader);
 	if (c)
 		c->instances = r->max_count;
 	return c;
 }
 
-struct ec2_call *ec2_run_instances_again(const char *body)
+struct ec2_call *ec2_launch_again(const char *body)
 {
+	bool fleet = str_prefix(body, "Action=CreateFleet&");
 	struct buf b = {0};
 	struct ec2_call *c;
 
+	if (!fleet && !str_prefix(body, "Action=RunInstances&"))
+		return NULL;
 	buf_str(&b, body);
-	c = call_create("RunInstances", &b, &run_reader);
+	c = fleet ? call_create("CreateFleet", &b, &fleet_reader) : call_create("RunInstances", &b, &run_reader);
 	if (c)
-		c->instances = (int)query_find_i64(body, "MaxCount");
+		c->instances = (int)query_find_i64(body, fleet ? FLEET_TOTAL : "MaxCount");
 	return c;
 }
 

@@ -125,28 +125,13 @@ static void add_root_volume(struct buf *b, const struct ec2_template *t)
 	query_bool(b, true, "%s.DeleteOnTermination", ebs);
 }
 
-/* Millionths are more than EC2 keeps; trailing zeros go, so that 0.05 stays "0.05". */
-static void add_price(struct buf *b, double price)
-{
-	char *text = str_fmt("%.6f", price);
-
-	if (!text) {
-		b->failed = true;
-		return;
-	}
-	for (size_t n = strlen(text); n && text[n - 1] == '0' && text[n - 2] != '.'; n--)
-		text[n - 1] = '\0';
-	query_str(b, text, DATA "InstanceMarketOptions.SpotOptions.MaxPrice");
-	free(text);
-}
-
 static void add_market(struct buf *b, const struct ec2_template *t)
 {
 	if (t->market) {
 		query_str(b, t->market, DATA "InstanceMarketOptions.MarketType");
 		if (!strcmp(t->market, "spot")) {
 			if (t->spot_price > 0)
-				add_price(b, t->spot_price);
+				query_price(b, t->spot_price, DATA "InstanceMarketOptions.SpotOptions.MaxPrice");
 			query_str(b, "one-time", DATA "InstanceMarketOptions.SpotOptions.SpotInstanceType");
 			query_str(b, "terminate", DATA "InstanceMarketOptions.SpotOptions.InstanceInterruptionBehavior");
 		}

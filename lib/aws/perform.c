@@ -112,18 +112,10 @@ static const char *body_of(const struct flight *f)
 	return f->part ? f->call->parts.v[f->part - 1] : f->call->body;
 }
 
-/* The bucket that counts instances, or BUCKET_KINDS. */
-static enum bucket_kind instance_bucket(enum bucket_kind requests)
-{
-	if (requests == BUCKET_RUN)
-		return BUCKET_RUN_INSTANCES;
-	return requests == BUCKET_TERMINATE ? BUCKET_TERMINATE_INSTANCES : BUCKET_KINDS;
-}
-
 static int64_t bucket_delay(const struct flight *f, int64_t now_ms)
 {
 	const struct bucket *b = f->run->a->bucket;
-	enum bucket_kind kind = call_bucket(f->call->action), instances = instance_bucket(kind);
+	enum bucket_kind kind = call_bucket(f->call->action), instances = call_instance_bucket(f->call->action);
 	int64_t wait = bucket_wait_ms(&b[kind], 1, now_ms), more = 0;
 
 	if (instances != BUCKET_KINDS)
@@ -135,7 +127,7 @@ static int64_t bucket_delay(const struct flight *f, int64_t now_ms)
 static void charge(struct flight *f, int64_t now_ms)
 {
 	struct bucket *b = f->run->a->bucket;
-	enum bucket_kind kind = call_bucket(f->call->action), instances = instance_bucket(kind);
+	enum bucket_kind kind = call_bucket(f->call->action), instances = call_instance_bucket(f->call->action);
 
 	bucket_take(&b[kind], 1, now_ms);
 	if (instances != BUCKET_KINDS && !f->tries)

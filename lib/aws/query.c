@@ -77,6 +77,25 @@ void query_bool(struct buf *out, bool value, const char *name, ...)
 	buf_str(out, value ? "=true" : "=false");
 }
 
+/* Millionths are more than EC2 keeps; trailing zeros go, so that 0.05 stays "0.05". */
+void query_price(struct buf *out, double price, const char *name, ...)
+{
+	char *text = str_fmt("%.6f", price);
+	va_list ap;
+
+	if (!text) {
+		out->failed = true;
+		return;
+	}
+	for (size_t n = strlen(text); n && text[n - 1] == '0' && text[n - 2] != '.'; n--)
+		text[n - 1] = '\0';
+	va_start(ap, name);
+	add_name(out, name, ap);
+	va_end(ap);
+	buf_fmt(out, "=%s", text);
+	free(text);
+}
+
 void query_base64(struct buf *out, const char *value, const char *name, ...)
 {
 	struct buf text = {0};

@@ -18,6 +18,8 @@ void query_start(struct buf *out, const char *action);
 void query_str(struct buf *out, const char *value, const char *name, ...) __attribute__((format(printf, 3, 4)));
 void query_i64(struct buf *out, int64_t value, const char *name, ...) __attribute__((format(printf, 3, 4)));
 void query_bool(struct buf *out, bool value, const char *name, ...) __attribute__((format(printf, 3, 4)));
+/* A price in the text form EC2 wants: "0.05", at most six decimals. */
+void query_price(struct buf *out, double price, const char *name, ...) __attribute__((format(printf, 3, 4)));
 void query_base64(struct buf *out, const char *value, const char *name, ...) __attribute__((format(printf, 3, 4)));
 /* "<name>.1=...&<name>.2=..." */
 void query_list(struct buf *out, const char *const *v, size_t n, const char *name, ...) __attribute__((format(printf, 4, 5)));

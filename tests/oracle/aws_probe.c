@@ -131,7 +131,7 @@ static void show_instances(struct json_object *list, const struct instances *l)
 
 static void show_run(struct json_object *list, const struct ec2_call *c)
 {
-	show_instances(list, ec2_run_instances_reply(c));
+	show_instances(list, &ec2_launch_reply(c)->instances);
 }
 
 static void show_describe(struct json_object *list, const struct ec2_call *c)

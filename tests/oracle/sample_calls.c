@@ -34,9 +34,43 @@ static size_t add_launches(struct ec2_call **v, const struct kvs *tags)
 
 	v[n++] = ec2_run_instances(&bare);
 	v[n++] = ec2_run_instances(&full);
-	v[n] = v[n - 1] ? ec2_run_instances_again(v[n - 1]->body) : NULL;
+	v[n] = v[n - 1] ? ec2_launch_again(v[n - 1]->body) : NULL;
 	n++;
 	v[n++] = ec2_terminate_instances(ids, 3);
+	return n;
+}
+
+static void fill_overrides(struct kvs *o)
+{
+	if (kvs_add(o, "SpotOptions.MaxTotalPrice", "3.5") || kvs_add(o, "OnDemandOptions.MaxTotalPrice", "3.5"))
+		abort();
+}
+
+static size_t add_fleets(struct ec2_call **v, const struct kvs *tags)
+{
+	const struct ec2_fleet_choice choices[] = {
+	    {types[0], subnets[0], 0.05, 0}, {types[0], subnets[1], 10, 1}, {types[1], subnets[0], 0, 2}};
+	struct ec2_fleet bare = {.template_id = "lt-0123456789abcdef0", .template_version = 1, .choices = choices, .n_choices = 1,
+				 .total = 1, .capacity = "on-demand", .client_token = "fleet-1"};
+	struct ec2_fleet spot = {.template_id = "lt-0123456789abcdef0", .template_version = 3, .choices = choices, .n_choices = 3,
+				 .total = 500, .min_total = 500, .single_type = true, .single_zone = true, .capacity = "spot",
+				 .allocation_strategy = "capacity-optimized-prioritized", .client_token = "fleet-2", .tags = tags};
+	struct ec2_fleet demand = spot, replaced = spot;
+	struct kvs overrides = {0};
+	size_t n = 0;
+
+	demand.capacity = "on-demand";
+	demand.allocation_strategy = "prioritized";
+	demand.reservations_first = true;
+	fill_overrides(&overrides);
+	replaced.overrides = &overrides;
+	v[n++] = ec2_create_fleet(&bare);
+	v[n++] = ec2_create_fleet(&spot);
+	v[n++] = ec2_create_fleet(&demand);
+	v[n++] = ec2_create_fleet(&replaced);
+	v[n] = v[n - 1] ? ec2_launch_again(v[n - 1]->body) : NULL;
+	n++;
+	kvs_clear(&overrides);
 	return n;
 }
 
@@ -58,6 +92,8 @@ static size_t add_reads(struct ec2_call **v)
 	v[n++] = ec2_describe_templates(uuid);
 	v[n++] = ec2_describe_placement_groups(uuid);
 	v[n++] = ec2_describe_placement_group("a/b");
+	v[n++] = ec2_describe_reservations(NULL, 0);
+	v[n++] = ec2_describe_reservations(ids, 2);
 	return n;
 }
 
@@ -104,6 +140,7 @@ size_t sample_calls(struct ec2_call *v[SAMPLE_CALLS_MAX])
 
 	fill_tags(&tags);
 	n += add_launches(v + n, &tags);
+	n += add_fleets(v + n, &tags);
 	n += add_reads(v + n);
 	n += add_templates(v + n, &tags);
 	v[n++] = ec2_create_placement_group("c/q", &tags);

@@ -151,7 +151,7 @@ static struct ec2_call *new_call(const char *action)
 	struct ec2_call *c = calloc(1, sizeof *c);
 
 	c->action = action;
-	c->reply = calloc(1, sizeof(struct instances));
+	c->reply = calloc(1, sizeof(struct ec2_launch_reply)); /* begins with its instances */
 	c->reply_free = free_instances;
 	return c;
 }
@@ -176,7 +176,7 @@ struct ec2_call *ec2_run_instances(const struct ec2_run *r)
 	return c;
 }
 
-struct ec2_call *ec2_run_instances_again(const char *body)
+struct ec2_call *ec2_launch_again(const char *body)
 {
 	struct ec2_call *c = new_call("RunInstances");
 
@@ -184,7 +184,7 @@ struct ec2_call *ec2_run_instances_again(const char *body)
 	return c;
 }
 
-const struct instances *ec2_run_instances_reply(const struct ec2_call *c)
+const struct ec2_launch_reply *ec2_launch_reply(const struct ec2_call *c)
 {
 	return c->reply;
 }

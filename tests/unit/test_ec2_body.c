@@ -36,7 +36,8 @@ static void every_action_is_listed(void **state)
 		assert_true(listed(v[i]->action));
 		assert_true(str_prefix(v[i]->body, start));
 		assert_int_equal(v[i]->mutating, strncmp(v[i]->action, "Describe", 8) != 0);
-		assert_int_equal(v[i]->launches, !strcmp(v[i]->action, "RunInstances"));
+		assert_int_equal(v[i]->launches,
+				 !strcmp(v[i]->action, "RunInstances") || !strcmp(v[i]->action, "CreateFleet"));
 		free(start);
 	}
 	for (const struct ec2_action *a = ec2_actions(); a->action; a++) {
@@ -85,7 +86,7 @@ static void launch_body(void **state)
 			    "&TagSpecification.2.ResourceType=volume&TagSpecification.2.Tag.1.Key=a%3Ab&TagSpecification.2.Tag.1.Value=c"
 			    "&UserData=eA%3D%3D");
 	assert_int_equal(c->instances, 4);
-	again = ec2_run_instances_again(c->body);
+	again = ec2_launch_again(c->body);
 	assert_string_equal(again->body, c->body);
 	assert_int_equal(again->instances, 4);
 	ec2_call_destroy(c);

@@ -164,9 +164,9 @@ static void run_instances(void **state)
 				    "<item><instanceId>i-2</instanceId></item></instancesSet></RunInstancesResponse>");
 
 	(void)state;
-	assert_int_equal(ec2_run_instances_reply(c)->n, 2);
-	assert_string_equal(ec2_run_instances_reply(c)->v[0].private_ip, "10.0.0.1");
-	assert_null(ec2_run_instances_reply(c)->v[1].private_ip);
+	assert_int_equal(ec2_launch_reply(c)->instances.n, 2);
+	assert_string_equal(ec2_launch_reply(c)->instances.v[0].private_ip, "10.0.0.1");
+	assert_null(ec2_launch_reply(c)->instances.v[1].private_ip);
 	ec2_call_destroy(c);
 }
 
