@@ -1,7 +1,7 @@
 /* store.h - our own state: one SQLite file (WAL, synchronous=FULL), one function per question.
  *
  * It holds only what neither slurmctld nor EC2 knows: launches in flight, node-to-instance bindings with a generation number,
- * failure counters, the heartbeat, the event log. Every write is one BEGIN IMMEDIATE transaction behind our own busy handler. A
+ * capacity memory, failure counters, the heartbeat, the event log. Every write is one BEGIN IMMEDIATE transaction behind our own busy handler. A
  * damaged file is moved aside (said in *note) and a new one made: the next clustermgtd loop rebuilds what matters.
  */
 #ifndef SE_STATE_STORE_H
@@ -85,7 +85,7 @@ struct event { int64_t id, time_ms; char *type, *node, *instance, *detail; };
 struct events { struct event *v; size_t n; size_t cap; };
 struct event_query {
 	int64_t since_ms;    /* 0 = all */
-	const char *type;    /* NULL = any; likewise node, instance */
+	const char *type;    /* NULL = any; likewise node, instance, which are also found in an event of many */
 	const char *node;
 	const char *instance;
 	size_t last;         /* the newest so many, oldest of them first; 0 = all */

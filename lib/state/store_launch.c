@@ -42,16 +42,16 @@ static int claim_nodes(struct store *s, const struct launch *l, struct strs *won
 static int insert_row(struct store *s, const struct launch *l, const struct strs *won, struct err *e)
 {
 	static const char sql[] =
-		"INSERT INTO launch(id, queue, resource, nodes, min_count, state, created_ms, pid, jobs, request)"
-		" VALUES(?, ?, ?, ?, ?, 0, ?, ?, ?, ?)";
+		"INSERT INTO launch(id, queue, resource, nodes, min_count, state, created_ms, pid, jobs, request, stage)"
+		" VALUES(?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?)";
 	char *nodes = strs_join(won, ","), *jobs = strs_join(&l->jobs, ",");
 	int rc = -1;
 
 	if (!nodes || !jobs)
 		err_nomem(e);
 	else
-		rc = sql_run(s, e, sql, "ttttiiitt", l->id, l->queue, l->resource, nodes, (int64_t)l->min_count, l->created_ms,
-			     l->pid, jobs, l->request);
+		rc = sql_run(s, e, sql, "ttttiiitti", l->id, l->queue, l->resource, nodes, (int64_t)l->min_count, l->created_ms,
+			     l->pid, jobs, l->request, (int64_t)l->stage);
 	free(nodes);
 	free(jobs);
 	return rc < 0 ? -1 : 0;
@@ -167,13 +167,14 @@ static int read_launch(sqlite3_stmt *q, void *out, struct err *e)
 	l->state = (enum launch_state)sqlite3_column_int(q, 5);
 	l->created_ms = sqlite3_column_int64(q, 7);
 	l->pid = sqlite3_column_int64(q, 8);
+	l->stage = sqlite3_column_int(q, 11);
 	return 0;
 }
 
 int store_launches_open(struct store *s, struct launches *out, struct err *e)
 {
-	static const char sql[] = "SELECT id, queue, resource, nodes, min_count, state, error, created_ms, pid, jobs, request"
-				  " FROM launch WHERE state < 2 ORDER BY created_ms, id";
+	static const char sql[] = "SELECT id, queue, resource, nodes, min_count, state, error, created_ms, pid, jobs, request,"
+				  " stage FROM launch WHERE state < 2 ORDER BY created_ms, id";
 	struct launches found = {0};
 	sqlite3_stmt *q = sql_query(s, e, sql, "");
 

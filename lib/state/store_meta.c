@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* store_meta.c - heartbeat of the sources, named counters, the event log. */
+/* store_meta.c - heartbeat of the sources, named counters, transactions of many calls. */
 #include "lib/state/store.h"
 
 #include "lib/base/err.h"
 #include "lib/state/sql.h"
 
 #include <stdlib.h>
-
-#define EVENTS_KEPT INT64_C(100000) /* some 15 MB; older ones go, one for each new one */
 
 int store_batch_begin(struct store *s, struct err *e)
 {
@@ -116,22 +114,4 @@ int store_counters(struct store *s, const char *prefix, struct kvs *out, struct 
 		free(out->val.v[--out->val.n]);
 	}
 	return -1;
-}
-
-static int add_event(struct store *s, int64_t now_ms, const char *type, const char *node, const char *instance,
-		     const char *detail, struct err *e)
-{
-	static const char sql[] = "INSERT INTO event(time_ms, type, node, instance, detail) VALUES(?, ?, ?, ?, ?)";
-
-	if (sql_run(s, e, sql, "itttt", now_ms, type, node, instance, detail) < 0)
-		return -1;
-	return sql_run(s, e, "DELETE FROM event WHERE id <= ?", "i", (int64_t)sqlite3_last_insert_rowid(s->db) - EVENTS_KEPT);
-}
-
-int store_event(struct store *s, int64_t now_ms, const char *type, const char *node, const char *instance, const char *detail,
-		struct err *e)
-{
-	if (sql_begin(s, e))
-		return -1;
-	return sql_end(s, add_event(s, now_ms, type, node, instance, detail, e), e) < 0 ? -1 : 0;
 }

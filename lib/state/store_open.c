@@ -41,6 +41,10 @@ static const char *const migrations[] = {
 	"CREATE TABLE counter(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"
 	"CREATE TABLE event(id INTEGER PRIMARY KEY, time_ms INTEGER NOT NULL, type TEXT NOT NULL, node TEXT, instance TEXT,"
 	" detail TEXT);",
+	"ALTER TABLE launch ADD COLUMN stage INTEGER NOT NULL DEFAULT 0;"
+	"CREATE TABLE shortage(type TEXT NOT NULL, zone TEXT NOT NULL, market TEXT NOT NULL, code TEXT, message TEXT,"
+	" failures INTEGER NOT NULL, failed_ms INTEGER NOT NULL, until_ms INTEGER NOT NULL, budget INTEGER NOT NULL,"
+	" probe_until_ms INTEGER NOT NULL, PRIMARY KEY(type, zone, market)) WITHOUT ROWID;",
 };
 #define VERSION ((int)(sizeof migrations / sizeof *migrations))
 

@@ -250,6 +250,142 @@ static void events_are_bounded(void **state)
 	raw_sql("CREATE TEMP TABLE t(n CHECK(n = 2)); INSERT INTO t SELECT count(*) FROM event");
 }
 
+static const struct event_query all_events;
+
+/* "type type ..." of what a query finds. */
+static void events_are(struct store *s, const struct event_query *q, const char *expect)
+{
+	struct events l = {0};
+	struct strs types = {0};
+	char *text;
+
+	assert_int_equal(store_events(s, q, &l, NULL), 0);
+	for (size_t i = 0; i < l.n; i++)
+		assert_int_equal(strs_add(&types, l.v[i].type), 0);
+	text = strs_join(&types, " ");
+	assert_string_equal(text, expect);
+	free(text);
+	strs_clear(&types);
+	events_clear(&l);
+}
+
+static void reading_events(void **state)
+{
+	struct store *s = open_store();
+	struct events l = {0};
+
+	(void)state;
+	assert_int_equal(store_event(s, 1, "a", "n-1", "i-1", "d", NULL), 0);
+	assert_int_equal(store_event(s, 2, "b", "n-[2-3],m-1", NULL, NULL, NULL), 0);
+	assert_int_equal(store_event(s, 3, "c", NULL, "i-1,i-22", NULL, NULL), 0);
+	assert_int_equal(store_event(s, 4, "b", NULL, NULL, NULL, NULL), 0);
+	events_are(s, &all_events, "a b c b");
+	events_are(s, &(struct event_query){.last = 2}, "c b");
+	events_are(s, &(struct event_query){.last = 9}, "a b c b");
+	events_are(s, &(struct event_query){.since_ms = 3}, "c b");
+	events_are(s, &(struct event_query){.type = "b"}, "b b");
+	events_are(s, &(struct event_query){.type = "b", .last = 1, .node = "m-1"}, "b");
+	events_are(s, &(struct event_query){.node = "n-1"}, "a");
+	events_are(s, &(struct event_query){.node = "n-3"}, "b");
+	events_are(s, &(struct event_query){.node = "n-"}, "");
+	events_are(s, &(struct event_query){.instance = "i-1"}, "a c");
+	events_are(s, &(struct event_query){.instance = "i-22"}, "c");
+	events_are(s, &(struct event_query){.instance = "i-2"}, "");
+	assert_int_equal(store_events(s, &(struct event_query){.last = 1}, &l, NULL), 0); /* appends */
+	assert_int_equal(store_events(s, &(struct event_query){.last = 3, .node = "n-1"}, &l, NULL), 0);
+	assert_int_equal(l.n, 2);
+	assert_int_equal(l.v[1].id, 1);
+	assert_int_equal(l.v[1].time_ms, 1);
+	assert_string_equal(l.v[1].node, "n-1");
+	assert_string_equal(l.v[1].instance, "i-1");
+	assert_string_equal(l.v[1].detail, "d");
+	events_clear(&l);
+	store_close(s);
+}
+
+static void shortages_are_kept(void **state)
+{
+	struct store *s = open_store();
+	struct shortages in = {0}, out = {0};
+	struct shortage *one = shortages_add(&in, "c5.large", "us-east-1a", "spot");
+	const struct shortage *got;
+
+	(void)state;
+	*one = (struct shortage){.of = one->of, .failures = 2, .failed_ms = 10, .until_ms = 20, .budget = 7, .probe_until_ms = 5};
+	one->code = str_dup("InsufficientInstanceCapacity");
+	one->message = str_dup("none left");
+	assert_int_equal(store_shortage_put(s, one, NULL), 0);
+	one = shortages_add(&in, "c5.large", "us-east-1b", "spot");
+	one->failures = 1;
+	assert_int_equal(store_shortage_put(s, one, NULL), 0);
+	one->failures = 3;
+	assert_int_equal(store_shortage_put(s, one, NULL), 0);
+	assert_int_equal(store_shortages(s, &out, NULL), 0);
+	assert_int_equal(out.n, 2);
+	got = shortages_find(&out, "c5.large", "us-east-1a", "spot");
+	assert_string_equal(got->code, "InsufficientInstanceCapacity");
+	assert_string_equal(got->message, "none left");
+	assert_int_equal(got->failures, 2);
+	assert_int_equal(got->failed_ms, 10);
+	assert_int_equal(got->until_ms, 20);
+	assert_int_equal(got->budget, 7);
+	assert_int_equal(got->probe_until_ms, 5);
+	assert_int_equal(shortages_find(&out, "c5.large", "us-east-1b", "spot")->failures, 3);
+	one->failures = 0;
+	assert_int_equal(store_shortage_put(s, one, NULL), 0);
+	shortages_clear(&out);
+	assert_int_equal(store_shortages(s, &out, NULL), 0);
+	assert_int_equal(out.n, 1);
+	shortages_clear(&out);
+	shortages_clear(&in);
+	store_close(s);
+}
+
+static void one_probe_at_a_time(void **state)
+{
+	struct store *s = open_store(), *other = open_store();
+	struct shortages l = {0};
+	struct shortage *one = shortages_add(&l, "c5.large", "z", "spot");
+	char type[] = "c5.large", zone[] = "y", market[] = "spot";
+	const struct offering none = {type, zone, market};
+
+	(void)state;
+	one->failures = 1;
+	assert_int_equal(store_shortage_put(s, one, NULL), 0);
+	assert_int_equal(store_shortage_probe(s, &one->of, 100, 200, NULL), 1);
+	assert_int_equal(store_shortage_probe(other, &one->of, 150, 300, NULL), 0);
+	assert_int_equal(store_shortage_probe(other, &one->of, 200, 300, NULL), 1); /* its process has ended */
+	assert_int_equal(store_shortage_probe(s, &one->of, 250, 400, NULL), 0);
+	assert_int_equal(store_shortage_probe(s, &none, 100, 200, NULL), 0); /* no such shortage: somebody healed it */
+	shortages_clear(&l);
+	store_close(other);
+	store_close(s);
+}
+
+/* A file of the first release keeps its rows. */
+static void older_version(void **state)
+{
+	struct launches l = {0};
+	struct launch row;
+	struct store *s = open_store();
+
+	(void)state;
+	claim(s, "L1", "n-1", "n-1", "");
+	store_close(s);
+	raw_sql("ALTER TABLE launch DROP COLUMN stage; DROP TABLE shortage; PRAGMA user_version = 1");
+	s = open_store();
+	row_is(s, "n-1", "L L1 - -");
+	row = make_launch("L2", "n-2");
+	row.stage = 3;
+	assert_int_equal(store_launch_claim(s, &row, NULL, NULL), 0);
+	launch_clear(&row);
+	assert_int_equal(store_launches_open(s, &l, NULL), 0);
+	assert_int_equal(l.n, 2);
+	assert_int_equal(l.v[0].stage + l.v[1].stage, 3);
+	launches_clear(&l);
+	store_close(s);
+}
+
 static void modes(void **state)
 {
 	static const char *const tail[] = {"", "-wal", "-shm", ".lock"};
@@ -307,7 +443,7 @@ static void newer_version(void **state)
 	assert_null(store_open(path, &note, &e));
 	assert_non_null(strstr(e.text, "newer slurm-ec2"));
 	assert_null(store_open_readonly(path, &e));
-	raw_sql("PRAGMA user_version = 1"); /* it was left alone */
+	raw_sql("PRAGMA user_version = 2"); /* it was left alone */
 	store_close(open_store());
 }
 
@@ -331,6 +467,7 @@ int main(void)
 		EACH(claims),      EACH(binds),	   EACH(generations),	       EACH(adoption),
 		EACH(launch_life), EACH(batch),	   EACH(sources_and_counters), EACH(events_are_bounded),
 		EACH(modes),       EACH(reading_only), EACH(newer_version),	       EACH(unusable_place),
+		EACH(reading_events), EACH(shortages_are_kept), EACH(one_probe_at_a_time), EACH(older_version),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* store_event.c - the event log: what was launched, bound, refused and ended. An event never decides anything. */
+#include "lib/state/store.h"
+
+#include "lib/base/err.h"
+#include "lib/base/str.h"
+#include "lib/node/nodeset.h"
+#include "lib/state/sql.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define EVENTS_KEPT INT64_C(100000) /* some 15 MB; older ones go, one for each new one */
+
+static int add_event(struct store *s, int64_t now_ms, const char *type, const char *node, const char *instance,
+		     const char *detail, struct err *e)
+{
+	static const char sql[] = "INSERT INTO event(time_ms, type, node, instance, detail) VALUES(?, ?, ?, ?, ?)";
+
+	if (sql_run(s, e, sql, "itttt", now_ms, type, node, instance, detail) < 0)
+		return -1;
+	return sql_run(s, e, "DELETE FROM event WHERE id <= ?", "i", (int64_t)sqlite3_last_insert_rowid(s->db) - EVENTS_KEPT);
+}
+
+int store_event(struct store *s, int64_t now_ms, const char *type, const char *node, const char *instance, const char *detail,
+		struct err *e)
+{
+	if (sql_begin(s, e))
+		return -1;
+	return sql_end(s, add_event(s, now_ms, type, node, instance, detail, e), e) < 0 ? -1 : 0;
+}
+
+/* An event of many nodes holds their hostlist. */
+static bool names_node(const char *text, const char *node)
+{
+	struct nodeset *all;
+	bool found;
+
+	if (str_eq(text, node))
+		return true;
+	if (!text || !strpbrk(text, ",["))
+		return false;
+	all = nodeset_create();
+	found = all && nodeset_parse(all, text, NULL) == 0 && nodeset_has(all, node);
+	nodeset_destroy(all);
+	return found;
+}
+
+/* An event of many machines holds a comma list. */
+static bool names_instance(const char *text, const char *instance)
+{
+	size_t n = strlen(instance);
+
+	for (const char *at = text; at; at = strchr(at, ',')) {
+		at += *at == ',';
+		if (!strncmp(at, instance, n) && (at[n] == ',' || !at[n]))
+			return true;
+	}
+	return false;
+}
+
+static void event_clear(struct event *v)
+{
+	free(v->type);
+	free(v->node);
+	free(v->instance);
+	free(v->detail);
+	*v = (struct event){0};
+}
+
+static int keep(sqlite3_stmt *q, struct events *out, struct err *e)
+{
+	struct event *v;
+
+	if (mem_grow(&out->v, &out->cap, out->n + 1, sizeof *out->v))
+		return err_nomem(e);
+	v = &out->v[out->n++];
+	*v = (struct event){.id = sqlite3_column_int64(q, 0), .time_ms = sqlite3_column_int64(q, 1)};
+	return sql_text(q, 2, &v->type, e) || sql_text(q, 3, &v->node, e) || sql_text(q, 4, &v->instance, e) ||
+		       sql_text(q, 5, &v->detail, e)
+		   ? -1
+		   : 0;
+}
+
+/* Newest first. */
+static int read_events(struct store *s, sqlite3_stmt *q, const struct event_query *w, struct events *out, struct err *e)
+{
+	size_t before = out->n;
+	int rc = -1;
+
+	while (q && (rc = sql_step(s, q, e)) == 1) {
+		if ((w->node && !names_node((const char *)sqlite3_column_text(q, 3), w->node)) ||
+		    (w->instance && !names_instance((const char *)sqlite3_column_text(q, 4), w->instance)))
+			continue;
+		rc = keep(q, out, e);
+		if (rc < 0 || (w->last && out->n - before == w->last)) {
+			sql_done(q);
+			return rc;
+		}
+	}
+	if (rc == 0)
+		sql_done(q);
+	return rc;
+}
+
+static void reverse(struct event *v, size_t n)
+{
+	for (size_t i = 0; i < n / 2; i++) {
+		struct event x = v[i];
+
+		v[i] = v[n - 1 - i];
+		v[n - 1 - i] = x;
+	}
+}
+
+int store_events(struct store *s, const struct event_query *w, struct events *out, struct err *e)
+{
+	static const char sql[] = "SELECT id, time_ms, type, node, instance, detail FROM event"
+				  " WHERE time_ms >= ?1 AND (?2 IS NULL OR type = ?2) ORDER BY id DESC";
+	size_t before = out->n;
+
+	if (read_events(s, sql_query(s, e, sql, "it", w->since_ms, w->type), w, out, e) == 0) {
+		reverse(out->v + before, out->n - before);
+		return 0;
+	}
+	while (out->n > before)
+		event_clear(&out->v[--out->n]);
+	return -1;
+}
+
+void events_clear(struct events *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		event_clear(&l->v[i]);
+	free(l->v);
+	*l = (struct events){0};
+}
