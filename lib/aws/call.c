@@ -2,7 +2,6 @@
 /* call.c - the table of EC2 actions, and the life of an ec2_call. An action that is not in the table cannot be built. */
 #include "lib/aws/call.h"
 
-#include "lib/aws/query.h"
 #include "lib/base/str.h"
 
 #include <stdlib.h>
@@ -106,46 +105,6 @@ struct ec2_call *call_add_part(struct ec2_call *c, struct buf *body)
 		free(text);
 	ec2_call_destroy(c);
 	return NULL;
-}
-
-/* --- overrides */
-static size_t member_length(const char *name)
-{
-	return strcspn(name, ".=");
-}
-
-static bool is_overridden(const struct kvs *overrides, const char *name)
-{
-	size_t n = member_length(name);
-
-	for (size_t i = 0; i < overrides->key.n; i++) {
-		const char *key = overrides->key.v[i];
-
-		if (member_length(key) == n && !memcmp(key, name, n))
-			return true;
-	}
-	return false;
-}
-
-void call_override(struct buf *body, const struct kvs *overrides)
-{
-	struct buf out = {0};
-	const char *p = buf_text(body);
-
-	if (!overrides || !overrides->key.n)
-		return;
-	for (size_t n; *p; p += n + (p[n] == '&')) {
-		n = strcspn(p, "&");
-		if (is_overridden(overrides, p))
-			continue;
-		buf_str(&out, out.n ? "&" : "");
-		buf_add(&out, p, n);
-	}
-	for (size_t i = 0; i < overrides->key.n; i++)
-		query_str(&out, overrides->val.v[i], "%s", overrides->key.v[i]);
-	out.failed = out.failed || buf_failed(body);
-	buf_free(body);
-	*body = out;
 }
 
 void ec2_call_destroy(struct ec2_call *c)

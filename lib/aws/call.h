@@ -17,7 +17,5 @@ struct ec2_call *call_add_part(struct ec2_call *c, struct buf *body);
 enum bucket_kind call_bucket(const char *action);
 /* The bucket that counts its instances, or BUCKET_KINDS. */
 enum bucket_kind call_instance_bucket(const char *action);
-/* Replace top-level members of a launch's parameters by the caller's own: see struct ec2_run. */
-void call_override(struct buf *body, const struct kvs *overrides);
 
 #endif

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 struct err;
+struct json_object;
 struct reply_reader;
 
 /* One request and, after aws_perform, its outcome. */
@@ -85,6 +86,12 @@ struct ec2_fleet {
 	const struct kvs *overrides;
 };
 struct ec2_call *ec2_create_fleet(const struct ec2_fleet *f); /* NULL on no memory */
+
+/* The members of a launch request in the API's JSON form (as ParallelCluster's overrides files have them) to wire parameters,
+ * for `overrides` above. action: "RunInstances" or "CreateFleet". Appends to out, all or nothing. -1 with e, which names the
+ * member, when EC2 knows no such member, its kind is wrong, or it is ours to say (ClientToken, DryRun, counts, template, user
+ * data, tags of slurm-ec2). Our tags, counts and template stay whatever is overridden. */
+int ec2_overrides(const char *action, struct json_object *members, struct kvs *out, struct err *e);
 
 /* What a launch of either kind gave. RunInstances tells addresses at once, a fleet never does. errors: of a fleet's choices;
  * they also come beside instances. */

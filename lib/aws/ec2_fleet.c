@@ -5,6 +5,7 @@
  */
 #include "lib/aws/call.h"
 #include "lib/aws/fleet.h"
+#include "lib/aws/override.h"
 #include "lib/aws/page.h"
 #include "lib/aws/query.h"
 #include "lib/node/offering.h"
@@ -250,6 +251,26 @@ static void add_options(struct buf *b, const struct ec2_fleet *f, bool spot)
 		query_str(b, "use-capacity-reservations-first", "OnDemandOptions.CapacityReservationOptions.UsageStrategy");
 }
 
+#define SPEC "LaunchTemplateConfigs.%zu.LaunchTemplateSpecification."
+
+static void add_template(struct buf *b, const struct ec2_fleet *f, size_t config)
+{
+	query_str(b, f->template_id, SPEC "LaunchTemplateId", config);
+	query_i64(b, f->template_version, SPEC "Version", config);
+}
+
+/* What no override may take away: the template of each config, and how many. */
+static void add_ours(struct buf *b, const struct ec2_fleet *f)
+{
+	size_t configs = override_last(f->overrides, "LaunchTemplateConfigs");
+
+	for (size_t i = 1; i <= configs; i++)
+		add_template(b, f, i);
+	if (override_has(f->overrides, "TargetCapacitySpecification"))
+		query_i64(b, f->total, FLEET_TOTAL);
+	override_tags(b, f->overrides, f->tags, 1, "instance");
+}
+
 struct ec2_call *ec2_create_fleet(const struct ec2_fleet *f)
 {
 	bool spot = !strcmp(f->capacity, MARKET_SPOT);
@@ -259,15 +280,14 @@ struct ec2_call *ec2_create_fleet(const struct ec2_fleet *f)
 	query_start(&b, "CreateFleet");
 	query_str(&b, f->client_token, "ClientToken");
 	query_str(&b, "instant", "Type");
-	query_str(&b, f->template_id, "LaunchTemplateConfigs.1.LaunchTemplateSpecification.LaunchTemplateId");
-	query_i64(&b, f->template_version, "LaunchTemplateConfigs.1.LaunchTemplateSpecification.Version");
+	add_template(&b, f, 1);
 	for (size_t i = 0; i < f->n_choices; i++)
 		add_choice(&b, &f->choices[i], i + 1, spot);
 	query_i64(&b, f->total, FLEET_TOTAL);
 	query_str(&b, f->capacity, "TargetCapacitySpecification.DefaultTargetCapacityType");
 	add_options(&b, f, spot);
-	query_tag_spec(&b, f->tags, "", 1, "instance");
-	call_override(&b, f->overrides);
+	override_apply(&b, f->overrides);
+	add_ours(&b, f);
 	c = call_create("CreateFleet", &b, &fleet_reader);
 	if (c)
 		c->instances = f->total;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ec2_instance.c - RunInstances (and what a fleet shares with it), TerminateInstances, DescribeInstances, DescribeInstanceStatus: bodies and readers. */
+/* ec2_instance.c - RunInstances (and what a fleet shares with it), TerminateInstances, DescribeInstances,
+ * DescribeInstanceStatus: bodies and readers. */
 #include "lib/aws/call.h"
 #include "lib/aws/fleet.h"
+#include "lib/aws/override.h"
 #include "lib/aws/page.h"
 #include "lib/aws/query.h"
 #include "lib/aws/reply.h"
@@ -265,10 +267,10 @@ struct ec2_call *ec2_run_instances(const struct ec2_run *r)
 	if (r->dry_run)
 		query_bool(&b, true, "DryRun");
 	query_str(&b, r->subnet_id, "SubnetId");
-	query_tag_spec(&b, r->tags, "", 1, "instance");
-	query_tag_spec(&b, r->tags, "", 2, "volume");
 	query_base64(&b, r->user_data, "UserData");
-	call_override(&b, r->overrides);
+	override_apply(&b, r->overrides);
+	override_tags(&b, r->overrides, r->tags, 1, "instance");
+	override_tags(&b, r->overrides, r->tags, 2, "volume");
 	c = call_create("RunInstances", &b, &run_reader);
 	if (c)
 		c->instances = r->max_count;

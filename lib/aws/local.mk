@@ -3,6 +3,7 @@ noinst_LIBRARIES += %D%/libaws.a
 	%D%/aws.h %D%/ec2.h %D%/imds.h \
 	%D%/sigv4.c %D%/sigv4.h %D%/query.c %D%/query.h %D%/reply.c %D%/reply.h %D%/page.h \
 	%D%/classify.c %D%/bucket.c %D%/bucket.h %D%/retry.c %D%/retry.h %D%/endpoint.c %D%/endpoint.h \
-	%D%/call.c %D%/call.h %D%/ec2_instance.c %D%/ec2_fleet.c %D%/fleet.h %D%/ec2_reservation.c %D%/ec2_type.c %D%/ec2_network.c %D%/ec2_image.c %D%/ec2_template.c \
+	%D%/call.c %D%/call.h %D%/ec2_instance.c %D%/ec2_fleet.c %D%/fleet.h %D%/ec2_reservation.c %D%/ec2_overrides.c %D%/override.c \
+	%D%/override.h %D%/members.c %D%/members.h %D%/ec2_type.c %D%/ec2_network.c %D%/ec2_image.c %D%/ec2_template.c \
 	%D%/ec2_placement.c %D%/http.c %D%/http.h %D%/imds.c %D%/ini.c %D%/ini.h \
 	%D%/credentials.c %D%/credentials.h %D%/connection.c %D%/connection.h %D%/perform.c %D%/terminate.c

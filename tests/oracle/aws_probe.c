@@ -4,6 +4,7 @@
  *   aws_probe bodies            a form body a line, of every builder
  *   aws_probe sign FILE         JSON list of requests; the Authorization header of each, a line each
  *   aws_probe parse KIND FILE   an answer as a JSON list
+ *   aws_probe overrides ACTION FILE   members of a launch request as a JSON object of wire parameters
  */
 #include "lib/aws/call.h"
 #include "lib/aws/sigv4.h"
@@ -132,6 +133,45 @@ static void show_instances(struct json_object *list, const struct instances *l)
 static void show_run(struct json_object *list, const struct ec2_call *c)
 {
 	show_instances(list, &ec2_launch_reply(c)->instances);
+}
+
+static void show_fleet(struct json_object *list, const struct ec2_call *c)
+{
+	const struct ec2_launch_reply *l = ec2_launch_reply(c);
+
+	show_instances(list, &l->instances);
+	for (size_t i = 0; i < l->n_errors; i++) {
+		const struct ec2_launch_error *x = &l->errors[i];
+		struct json_object *o = add(list);
+
+		put(o, "code", x->code);
+		put(o, "message", x->message);
+		put(o, "type", x->type);
+		put(o, "subnet", x->subnet_id);
+		put(o, "zone", x->zone);
+	}
+}
+
+static void show_reservations(struct json_object *list, const struct ec2_call *c)
+{
+	const struct ec2_reservations *l = ec2_describe_reservations_reply(c);
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct ec2_reservation *r = &l->v[i];
+		struct json_object *o = add(list);
+
+		put(o, "id", r->id);
+		put(o, "type", r->type);
+		put(o, "zone", r->zone);
+		put(o, "state", r->state);
+		put(o, "kind", r->kind);
+		put(o, "cluster", r->cluster);
+		put(o, "placement", r->placement_group);
+		put_i64(o, "total", r->total);
+		put_i64(o, "available", r->available);
+		put_i64(o, "start", r->start_ms);
+		put_i64(o, "end", r->end_ms);
+	}
 }
 
 static void show_describe(struct json_object *list, const struct ec2_call *c)
@@ -275,6 +315,8 @@ static const struct shower {
 	void (*show)(struct json_object *list, const struct ec2_call *c);
 } showers[] = {
 	{"RunInstances", show_run},
+	{"CreateFleet", show_fleet},
+	{"DescribeCapacityReservations", show_reservations},
 	{"DescribeInstances", show_describe},
 	{"DescribeInstanceStatus", show_status},
 	{"DescribeInstanceTypes", show_types},
@@ -340,6 +382,22 @@ out:
 	return rc;
 }
 
+static int overrides(const char *action, const char *bytes, size_t n, struct err *e)
+{
+	struct json_object *members = jview_parse(bytes, n, "overrides", e), *out = json_object_new_object();
+	struct kvs l = {0};
+	int rc = members ? ec2_overrides(action, members, &l, e) : -1;
+
+	for (size_t i = 0; i < l.key.n; i++)
+		put(out, l.key.v[i], l.val.v[i]);
+	if (!rc)
+		puts(json_object_to_json_string_ext(out, JSON_C_TO_STRING_PLAIN));
+	json_object_put(out);
+	json_object_put(members);
+	kvs_clear(&l);
+	return rc;
+}
+
 int main(int argc, char **argv)
 {
 	struct err e = {""};
@@ -352,6 +410,8 @@ int main(int argc, char **argv)
 		err_prefix(&e, "aws_probe bodies | sign FILE | parse ACTION FILE");
 	else if (argc == 3 && !strcmp(argv[1], "sign"))
 		rc = sign(buf_text(&b), b.n, &e);
+	else if (argc == 4 && !strcmp(argv[1], "overrides"))
+		rc = overrides(argv[2], buf_text(&b), b.n, &e);
 	else if (argc == 4 && !strcmp(argv[1], "parse"))
 		rc = parse(argv[2], buf_text(&b), b.n, &e);
 	buf_free(&b);

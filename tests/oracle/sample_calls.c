@@ -2,6 +2,8 @@
 /* sample_calls.c - see the header. Called by test_ec2_body and aws_probe. */
 #include "tests/oracle/sample_calls.h"
 
+#include "lib/base/jview.h"
+
 #include <stdlib.h>
 
 static const char *const ids[] = {"i-0123456789abcdef0", "i-0123456789abcdef1", "i-0123456789abcdef2"};
@@ -18,6 +20,26 @@ static void fill_tags(struct kvs *t)
 		abort();
 }
 
+/* As ParallelCluster's files have them; what makes a machine ours must stand beside it. */
+static void fill_overrides(struct kvs *o, const char *action, const char *text)
+{
+	struct json_object *members = json_tokener_parse(text);
+
+	if (!members || ec2_overrides(action, members, o, NULL))
+		abort();
+	json_object_put(members);
+}
+
+static const char run_overrides[] =
+    "{\"NetworkInterfaces\": [{\"DeviceIndex\": 0, \"Groups\": [\"sg-0123456789abcdef0\"]}], \"SubnetId\": \"subnet-1\","
+    " \"TagSpecifications\": [{\"ResourceType\": \"volume\", \"Tags\": [{\"Key\": \"k\", \"Value\": \"v\"}]}]}";
+static const char fleet_overrides[] =
+    "{\"SpotOptions\": {\"MaxTotalPrice\": \"3.5\"}, \"TargetCapacitySpecification\": {\"DefaultTargetCapacityType\": \"spot\"},"
+    " \"LaunchTemplateConfigs\": [{\"Overrides\": [{\"InstanceRequirements\": {\"VCpuCount\": {\"Min\": 4}, \"MemoryMiB\":"
+    " {\"Min\": 8}}}]}, {\"Overrides\": [{\"InstanceType\": \"t2.micro\"}]}],"
+    " \"TagSpecifications\": [{\"ResourceType\": \"fleet\"}, {\"ResourceType\": \"instance\", \"Tags\": [{\"Key\": \"k\","
+    " \"Value\": \"v\"}]}]}";
+
 static size_t add_launches(struct ec2_call **v, const struct kvs *tags)
 {
 	struct ec2_run bare = {.template_id = "lt-0123456789abcdef0", .template_version = 1, .min_count = 1, .max_count = 1,
@@ -30,20 +52,20 @@ static size_t add_launches(struct ec2_call **v, const struct kvs *tags)
 			       .user_data = "#!/bin/bash\necho \"a+b/c?\" > /x\n",
 			       .subnet_id = subnets[0],
 			       .tags = tags};
+	struct ec2_run replaced = full;
+	struct kvs overrides = {0};
 	size_t n = 0;
 
+	fill_overrides(&overrides, "RunInstances", run_overrides);
+	replaced.overrides = &overrides;
 	v[n++] = ec2_run_instances(&bare);
+	v[n++] = ec2_run_instances(&replaced);
+	kvs_clear(&overrides);
 	v[n++] = ec2_run_instances(&full);
 	v[n] = v[n - 1] ? ec2_launch_again(v[n - 1]->body) : NULL;
 	n++;
 	v[n++] = ec2_terminate_instances(ids, 3);
 	return n;
-}
-
-static void fill_overrides(struct kvs *o)
-{
-	if (kvs_add(o, "SpotOptions.MaxTotalPrice", "3.5") || kvs_add(o, "OnDemandOptions.MaxTotalPrice", "3.5"))
-		abort();
 }
 
 static size_t add_fleets(struct ec2_call **v, const struct kvs *tags)
@@ -62,7 +84,7 @@ static size_t add_fleets(struct ec2_call **v, const struct kvs *tags)
 	demand.capacity = "on-demand";
 	demand.allocation_strategy = "prioritized";
 	demand.reservations_first = true;
-	fill_overrides(&overrides);
+	fill_overrides(&overrides, "CreateFleet", fleet_overrides);
 	replaced.overrides = &overrides;
 	v[n++] = ec2_create_fleet(&bare);
 	v[n++] = ec2_create_fleet(&spot);

@@ -146,8 +146,34 @@ def placement(g):
     return {'name': g.get('GroupName'), 'state': g.get('State'), 'cluster': tag(g, TAGS[0])}
 
 
+def fleet(r):
+    """A row for each instance, then one for each error."""
+    out = []
+    for group in r.get('Instances', []):
+        choice = group.get('LaunchTemplateAndOverrides', {}).get('Overrides', {})
+        lifecycle = group.get('Lifecycle')
+        for name in filter(None, group.get('InstanceIds', [])):
+            out.append({'id': name, 'type': group.get('InstanceType') or choice.get('InstanceType'), 'state': 'pending',
+                        'lifecycle': None if lifecycle == 'on-demand' else lifecycle, 'subnet': choice.get('SubnetId'),
+                        'zone': choice.get('AvailabilityZone'), 'launched': 0, 'index': 0, 'groups': []})
+    for x in r.get('Errors', []):
+        choice = x.get('LaunchTemplateAndOverrides', {}).get('Overrides', {})
+        out.append({'code': x.get('ErrorCode'), 'message': x.get('ErrorMessage'), 'type': choice.get('InstanceType'),
+                    'subnet': choice.get('SubnetId'), 'zone': choice.get('AvailabilityZone')})
+    return out
+
+
+def reservation(r):
+    return {'id': r.get('CapacityReservationId'), 'type': r.get('InstanceType'), 'zone': r.get('AvailabilityZone'),
+            'state': r.get('State'), 'kind': r.get('ReservationType'), 'cluster': tag(r, TAGS[0]),
+            'placement': r.get('PlacementGroupArn'), 'total': r.get('TotalInstanceCount', 0),
+            'available': r.get('AvailableInstanceCount', 0), 'start': millis(r.get('StartDate')), 'end': millis(r.get('EndDate'))}
+
+
 KINDS = {
     'RunInstances': lambda r: [instance(i) for i in r.get('Instances', [])],
+    'CreateFleet': fleet,
+    'DescribeCapacityReservations': lambda r: [reservation(v) for v in r.get('CapacityReservations', [])],
     'DescribeInstances': lambda r: [instance(i) for v in r.get('Reservations', []) for i in v.get('Instances', [])],
     'DescribeInstanceStatus': lambda r: [status(s) for s in r.get('InstanceStatuses', [])],
     'DescribeInstanceTypes': lambda r: [itype(t) for t in r.get('InstanceTypes', [])],

@@ -170,6 +170,97 @@ static void run_instances(void **state)
 	ec2_call_destroy(c);
 }
 
+/* As EC2 gives it: many ids in one group, errors beside instances. */
+static void fleet(void **state)
+{
+	static const struct ec2_fleet_choice choice = {"c5.large", "subnet-1", 0, -1};
+	struct ec2_fleet f = {.template_id = "lt-1", .template_version = 1, .choices = &choice, .n_choices = 1, .total = 3,
+			      .capacity = "spot", .client_token = "t"};
+	struct ec2_call *c = answer(
+	    ec2_create_fleet(&f), 200,
+	    "<CreateFleetResponse" XMLNS "><requestId>x</requestId><fleetId>fleet-1</fleetId><errorSet><item>"
+	    "<errorCode>InsufficientInstanceCapacity</errorCode><errorMessage>none left</errorMessage><lifecycle>spot</lifecycle>"
+	    "<launchTemplateAndOverrides><launchTemplateSpecification><version>1</version></launchTemplateSpecification><overrides>"
+	    "<instanceType>m5.large</instanceType><subnetId>subnet-2</subnetId><availabilityZone>z2</availabilityZone></overrides>"
+	    "</launchTemplateAndOverrides></item></errorSet><fleetInstanceSet><item><launchTemplateAndOverrides><overrides>"
+	    "<instanceType>c5.large</instanceType><subnetId>subnet-1</subnetId><availabilityZone>z1</availabilityZone></overrides>"
+	    "</launchTemplateAndOverrides><lifecycle>spot</lifecycle><instanceIds><item>i-1</item><item>i-2</item></instanceIds>"
+	    "<instanceType>c5.large</instanceType></item><item><lifecycle>on-demand</lifecycle><instanceIds><item>i-3</item>"
+	    "</instanceIds><instanceType>m5.large</instanceType></item></fleetInstanceSet></CreateFleetResponse>");
+	const struct ec2_launch_reply *l = ec2_launch_reply(c);
+
+	(void)state;
+	assert_string_equal(l->fleet_id, "fleet-1");
+	assert_int_equal(l->instances.n, 3);
+	assert_string_equal(l->instances.v[1].id, "i-2");
+	assert_string_equal(l->instances.v[1].type, "c5.large");
+	assert_string_equal(l->instances.v[1].zone, "z1");
+	assert_string_equal(l->instances.v[1].subnet_id, "subnet-1");
+	assert_string_equal(l->instances.v[1].lifecycle, "spot");
+	assert_null(l->instances.v[1].private_ip);
+	assert_string_equal(l->instances.v[2].type, "m5.large");
+	assert_null(l->instances.v[2].zone); /* nothing leaks from the group before */
+	assert_null(l->instances.v[2].lifecycle);
+	assert_int_equal(l->n_errors, 1);
+	assert_string_equal(l->errors[0].code, "InsufficientInstanceCapacity");
+	assert_string_equal(l->errors[0].message, "none left");
+	assert_string_equal(l->errors[0].type, "m5.large");
+	assert_string_equal(l->errors[0].zone, "z2");
+	c->error.class = AWS_CAPACITY;
+	assert_null(ec2_launch_reply(c));
+	ec2_call_destroy(c);
+}
+
+static void test_B21_fleet_of_nothing(void **state)
+{
+	static const struct ec2_fleet_choice choice = {"c5.large", "subnet-1", 0, -1};
+	struct ec2_fleet f = {.template_id = "lt-1", .template_version = 1, .choices = &choice, .n_choices = 1, .total = 3,
+			      .capacity = "on-demand", .client_token = "t"};
+	struct ec2_call *c = answer(ec2_create_fleet(&f), 200,
+				    "<CreateFleetResponse" XMLNS "><requestId>x</requestId><fleetId>fleet-1</fleetId><errorSet/>"
+				    "<fleetInstanceSet/></CreateFleetResponse>");
+
+	(void)state;
+	assert_non_null(ec2_launch_reply(c));
+	assert_int_equal(ec2_launch_reply(c)->instances.n, 0);
+	assert_int_equal(ec2_launch_reply(c)->n_errors, 0);
+	ec2_call_destroy(c);
+}
+
+#define RESERVATION(id, more)                                                                                                      \
+	"<item><capacityReservationId>" id "</capacityReservationId><instanceType>p5.48xlarge</instanceType>"                      \
+	"<availabilityZone>z1</availabilityZone><totalInstanceCount>4</totalInstanceCount>"                                        \
+	"<availableInstanceCount>3</availableInstanceCount><state>active</state>" more "</item>"
+
+/* EC2 has no filter for the ids: all are read, the wanted ones kept, also from a second page. */
+static void reservations(void **state)
+{
+	static const char *const wanted[] = {"cr-2", "cr-4", "cr-unknown"};
+	struct ec2_call *c = ec2_describe_reservations(wanted, 3);
+	const struct ec2_reservations *l;
+
+	(void)state;
+	answer(c, 200,
+	       "<DescribeCapacityReservationsResponse" XMLNS "><capacityReservationSet>" RESERVATION("cr-1", "") RESERVATION(
+		   "cr-2", "<reservationType>capacity-block</reservationType><startDate>2026-01-02T03:04:05.000Z</startDate>"
+			   "<endDateType>limited</endDateType><endDate>2026-01-03T03:04:05.000Z</endDate><tagSet><item><key>"
+			   "slurm-ec2:cluster</key><value>u</value></item></tagSet>") "</capacityReservationSet><nextToken>n</nextToken>"
+										      "</DescribeCapacityReservationsResponse>");
+	answer(c, 200,
+	       "<DescribeCapacityReservationsResponse" XMLNS "><capacityReservationSet>" RESERVATION("cr-3", "")
+		   RESERVATION("cr-4", "") "</capacityReservationSet></DescribeCapacityReservationsResponse>");
+	l = ec2_describe_reservations_reply(c);
+	assert_int_equal(l->n, 2);
+	assert_string_equal(l->v[0].id, "cr-2");
+	assert_string_equal(l->v[0].kind, "capacity-block");
+	assert_string_equal(l->v[0].cluster, "u");
+	assert_true(l->v[0].total == 4 && l->v[0].available == 3);
+	assert_true(l->v[0].end_ms - l->v[0].start_ms == 86400000);
+	assert_string_equal(l->v[1].id, "cr-4");
+	assert_true(l->v[1].end_ms == 0 && !l->v[1].kind);
+	ec2_call_destroy(c);
+}
+
 static void statuses(void **state)
 {
 	const char *id = "i-1";
@@ -508,7 +599,8 @@ int main(void)
 		cmocka_unit_test(instances),
 		cmocka_unit_test(no_instances),
 		cmocka_unit_test(many_instances),
-		cmocka_unit_test(run_instances),
+		cmocka_unit_test(run_instances), cmocka_unit_test(fleet),
+		cmocka_unit_test(test_B21_fleet_of_nothing), cmocka_unit_test(reservations),
 		cmocka_unit_test(statuses),
 		cmocka_unit_test(types),
 		cmocka_unit_test(images),
