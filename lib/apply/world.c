@@ -99,6 +99,26 @@ static int open_settings(struct world *w, struct err *e)
 	return rc;
 }
 
+static int read_rates(const struct settings *s, struct aws_rates *r, struct err *e)
+{
+	const struct {
+		const char *key, *text;
+		struct aws_rate *rate;
+	} all[] = {
+	    {"LaunchRate", s->launch_rate, &r->launch_requests},
+	    {"LaunchInstancesRate", s->launch_instances_rate, &r->launch_instances},
+	    {"TerminateRate", s->terminate_rate, &r->terminate_requests},
+	    {"TerminateInstancesRate", s->terminate_instances_rate, &r->terminate_instances},
+	    {"ReadRate", s->read_rate, &r->reads},
+	    {"ChangeRate", s->change_rate, &r->changes},
+	};
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (aws_rate_parse(all[i].text, all[i].rate, e))
+			return err_prefix(e, "%s: %s", SETTINGS_PATH, all[i].key);
+	return 0;
+}
+
 struct aws *world_cloud_aws(const struct settings *s, const struct gen_cloud *cloud, bool person, struct err *e)
 {
 	struct aws_config c = {
@@ -110,10 +130,14 @@ struct aws *world_cloud_aws(const struct settings *s, const struct gen_cloud *cl
 	    .imds_endpoint = s->imds_endpoint,
 	    .proxy = s->proxy,
 	    .ca_bundle = s->ca_bundle,
+	    .no_proxy = s->no_proxy,
+	    .share_dir = PKGSTATEDIR "/aws",
 	    .person = person,
 	    .stop = &apply_stop,
 	};
 
+	if (read_rates(s, &c.rates, e))
+		return NULL;
 	return aws_create(&c, e);
 }
 

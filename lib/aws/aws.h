@@ -38,6 +38,8 @@ struct aws;
 
 /* A token bucket: size and refill a second. size 0 = EC2's documented one, below 0 = no limit on our side. */
 struct aws_rate { double size, per_second; };
+/* "5/2" or "none"; NULL = size 0. -1 with e on anything else. */
+int aws_rate_parse(const char *text, struct aws_rate *out, struct err *e);
 struct aws_rates {
 	struct aws_rate launch_requests, launch_instances; /* RunInstances, CreateFleet: 5/2 and 1000/2 */
 	struct aws_rate terminate_requests, terminate_instances; /* 100/5 and 1000/20 */
@@ -60,6 +62,9 @@ struct aws_config {
 	 * process once) and the token buckets of this account and region. NULL = nothing is shared. */
 	const char *share_dir;
 	struct aws_rates rates;       /* zeroed = EC2's documented ones */
+	/* Where STS and Service Quotas answer. NULL = the region's; but where `endpoint` is a URL outside of AWS's domains, that
+	 * one serves them too. */
+	const char *sts_endpoint, *quotas_endpoint;
 	/* true = the caller's environment counts too: only in commands a person runs. AWS_ACCESS_KEY_ID ..., AWS_PROFILE,
 	 * AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE come before the members above; AWS_REGION, AWS_ENDPOINT_URL[_EC2],
 	 * AWS_CA_BUNDLE, HTTPS_PROXY, NO_PROXY and the files in ~/.aws only fill what is NULL. */

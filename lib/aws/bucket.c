@@ -2,6 +2,8 @@
 /* bucket.c - token buckets of EC2's published shape. Called by perform.c before each request. */
 #include "lib/aws/bucket.h"
 
+#define LONGEST_MS 86400000 /* a rate too small to matter must not overflow */
+
 void bucket_init(struct bucket *b, double capacity, double per_second, int64_t now_ms)
 {
 	*b = (struct bucket){capacity, capacity, per_second, now_ms};
@@ -17,17 +19,25 @@ static double level(const struct bucket *b, int64_t now_ms)
 
 int64_t bucket_wait_ms(const struct bucket *b, double cost, int64_t now_ms)
 {
-	double need = cost < b->capacity ? cost : b->capacity;
-	double wait_ms = (need - level(b, now_ms)) / b->per_second * 1000.0;
-	int64_t whole_ms = (int64_t)wait_ms;
+	double need = cost < b->capacity ? cost : b->capacity, wait_ms;
+	int64_t whole_ms;
 
+	if (b->capacity < 0)
+		return 0;
+	wait_ms = (need - level(b, now_ms)) / b->per_second * 1000.0;
 	if (wait_ms <= 1e-6)
 		return 0;
+	if (!(wait_ms < LONGEST_MS))
+		return LONGEST_MS;
+	whole_ms = (int64_t)wait_ms;
 	return whole_ms + (wait_ms - (double)whole_ms > 1e-6);
 }
 
 static void settle(struct bucket *b, double tokens, int64_t now_ms)
 {
+	if (b->capacity < 0)
+		return;
+	tokens = tokens < b->capacity ? tokens : b->capacity;
 	b->tokens = tokens;
 	if (now_ms > b->at_ms)
 		b->at_ms = now_ms;

@@ -8,7 +8,7 @@
 
 struct bucket {
 	double tokens; /* below 0 after a cost larger than the capacity */
-	double capacity;
+	double capacity; /* below 0 = no limit */
 	double per_second;
 	int64_t at_ms; /* when `tokens` was true */
 };

@@ -6,6 +6,7 @@
 
 #include "lib/aws/http.h"
 #include "lib/aws/imds.h"
+#include "lib/aws/share.h"
 #include "lib/aws/sigv4.h"
 #include "lib/base/buf.h"
 #include "lib/base/clock.h"
@@ -86,16 +87,28 @@ static int set_config(struct aws *a, const struct aws_config *c)
 	return a->imds ? 0 : -1;
 }
 
+/* The programs of one head node spend one account's rate of one region together. */
+static int set_buckets(struct aws *a, const struct aws_config *c)
+{
+	const char *const parts[] = {a->region, a->endpoint_given, a->source.profile, a->source.credentials_file,
+				     a->source.config_file};
+	char *path = c->share_dir ? share_path(c->share_dir, "rate", parts, sizeof parts / sizeof *parts) : NULL;
+
+	if (!c->share_dir || path)
+		a->buckets = bucket_share_create(&c->rates, path, clock_mono_ms());
+	free(path);
+	return a->buckets ? 0 : -1;
+}
+
 struct aws *aws_create(const struct aws_config *c, struct err *e)
 {
 	struct aws *a = calloc(1, sizeof *a);
 
-	if (!a || set_config(a, c)) {
+	if (!a || set_config(a, c) || set_buckets(a, c)) {
 		aws_destroy(a);
 		err_nomem(e);
 		return NULL;
 	}
-	bucket_init_all(a->bucket, clock_mono_ms());
 	return a;
 }
 
@@ -105,6 +118,7 @@ void aws_destroy(struct aws *a)
 		return;
 	http_destroy(a->http);
 	imds_destroy(a->imds);
+	bucket_share_destroy(a->buckets);
 	endpoint_clear(&a->endpoint);
 	credentials_clear(&a->keys);
 	credential_source_clear(&a->source);
@@ -183,6 +197,16 @@ static int64_t refresh_time(const struct credentials *c, int64_t now_ms)
 	return at > now_ms + REFRESH_AGAIN_MS ? at : now_ms + REFRESH_AGAIN_MS;
 }
 
+/* Take over what `fresh` owns. */
+static void take_keys(struct aws *a, struct credentials *fresh, int64_t now_ms)
+{
+	if (!credentials_equal(fresh, &a->keys))
+		a->keys_serial++;
+	credentials_clear(&a->keys);
+	a->keys = *fresh;
+	a->refresh_at_ms = refresh_time(fresh, now_ms);
+}
+
 static int load_keys(struct aws *a, struct err *e)
 {
 	struct credentials fresh = {0};
@@ -195,9 +219,7 @@ static int load_keys(struct aws *a, struct err *e)
 		a->refresh_at_ms = now_ms + REFRESH_AGAIN_MS;
 		return 0;
 	}
-	credentials_clear(&a->keys);
-	a->keys = fresh;
-	a->refresh_at_ms = refresh_time(&fresh, now_ms);
+	take_keys(a, &fresh, now_ms);
 	return 0;
 }
 
@@ -210,18 +232,19 @@ int connection_ready(struct aws *a, struct err *e)
 	return load_keys(a, e);
 }
 
-bool connection_renew(struct aws *a)
+bool connection_renew(struct aws *a, unsigned serial)
 {
 	struct credentials fresh = {0};
-	bool other;
 
-	if (credentials_load(&a->source, a->imds, &fresh, NULL))
+	if (serial != a->keys_serial)
+		return true; /* another request's refusal has brought new ones */
+	if (serial == a->refused_serial)
 		return false;
-	other = !credentials_equal(&fresh, &a->keys);
-	credentials_clear(&a->keys);
-	a->keys = fresh;
-	a->refresh_at_ms = refresh_time(&fresh, clock_wall_ms());
-	return other;
+	if (!credentials_load(&a->source, a->imds, &fresh, NULL))
+		take_keys(a, &fresh, clock_wall_ms());
+	if (serial == a->keys_serial)
+		a->refused_serial = serial;
+	return serial != a->keys_serial;
 }
 
 int connection_sign(struct aws *a, const char *body, size_t body_n, struct strs *headers)

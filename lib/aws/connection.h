@@ -3,7 +3,7 @@
 #define SE_AWS_CONNECTION_H
 
 #include "lib/aws/aws.h"
-#include "lib/aws/bucket.h"
+#include "lib/aws/bucket_share.h"
 #include "lib/aws/credentials.h"
 #include "lib/aws/endpoint.h"
 #include "lib/base/str.h"
@@ -23,15 +23,18 @@ struct aws {
 	struct endpoint endpoint;  /* url NULL until first needed */
 	struct http *http;
 	struct imds *imds;
-	struct bucket bucket[BUCKET_KINDS];
+	struct bucket_share *buckets;
+	unsigned keys_serial;      /* counts the keys had so far */
+	unsigned refused_serial;   /* that EC2 refuses, and there are no other ones; 0 = none */
 	int64_t skew_ms;           /* AWS's clock minus ours, as far as it ever mattered */
 	uint64_t calls;
 };
 
 /* Region, endpoint, transport and unexpired keys: all a request needs. */
 int connection_ready(struct aws *a, struct err *e);
-/* EC2 refused the keys: fetch them again. true = they are other ones, so a new try makes sense. */
-bool connection_renew(struct aws *a);
+/* EC2 refused the keys of that serial: fetch them again, once for all requests that carried them. true = there are other ones,
+ * so a new try makes sense. */
+bool connection_renew(struct aws *a, unsigned serial);
 /* The headers of one signed POST, and nothing unsigned ever: -1 on no memory. */
 int connection_sign(struct aws *a, const char *body, size_t body_n, struct strs *headers);
 /* Put *** in the place of our keys, should a message repeat them. */

@@ -36,6 +36,9 @@ struct flight {
 	int64_t not_before_ms;
 	int tries;               /* of this page */
 	int64_t skew_ms;         /* that the last try was signed with */
+	struct bucket_cost cost; /* of the last try */
+	double charged;          /* instances paid for */
+	unsigned keys;           /* the keys that the last try was signed with */
 	bool skew_tried, renewed;
 };
 
@@ -48,6 +51,48 @@ struct run {
 	void *arg;
 	struct err refused;      /* why nothing can be sent at all: looked into once, it may cost seconds */
 };
+
+/* --- rates */
+/* Take what the next try costs: 0, or the milliseconds until it can be had. A retry with the same token launches nothing new, so
+ * only the first try is charged for instances. */
+static int64_t charge(struct flight *f, int64_t now_ms)
+{
+	const struct ec2_call *c = f->call;
+	enum bucket_kind instances = call_instance_bucket(c->action);
+	int64_t wait_ms;
+
+	f->cost = (struct bucket_cost){{0}};
+	f->cost.v[call_bucket(c->action)] = 1;
+	if (instances != BUCKET_KINDS && f->charged <= 0)
+		f->cost.v[instances] = c->instances;
+	wait_ms = bucket_share_take(f->run->a->buckets, &f->cost, now_ms);
+	if (!wait_ms && instances != BUCKET_KINDS)
+		f->charged = c->instances;
+	return wait_ms;
+}
+
+/* What was never sent costs nothing. */
+static void uncharge(struct flight *f)
+{
+	enum bucket_kind instances = call_instance_bucket(f->call->action);
+
+	bucket_share_refund(f->run->a->buckets, &f->cost, clock_mono_ms());
+	if (instances != BUCKET_KINDS && f->cost.v[instances] > 0)
+		f->charged = 0;
+}
+
+/* EC2 said no: there are no instances, so there is nothing to pay for. */
+static void refund_instances(struct flight *f)
+{
+	enum aws_class class = f->call->error.class;
+	struct bucket_cost cost = {{0}};
+
+	if (f->charged <= 0 || class == AWS_OK || class == AWS_TRANSIENT)
+		return;
+	cost.v[call_instance_bucket(f->call->action)] = f->charged;
+	bucket_share_refund(f->run->a->buckets, &cost, clock_mono_ms());
+	f->charged = 0;
+}
 
 /* --- outcomes */
 static void set_error(struct aws_error *error, enum aws_class class, const char *code, const char *message)
@@ -77,6 +122,7 @@ static void finish(struct flight *f)
 	struct run *run = f->run;
 
 	f->phase = DONE;
+	refund_instances(f);
 	reply_destroy(f->reply);
 	f->reply = NULL;
 	free(f->body);
@@ -112,28 +158,6 @@ static const char *body_of(const struct flight *f)
 	return f->part ? f->call->parts.v[f->part - 1] : f->call->body;
 }
 
-static int64_t bucket_delay(const struct flight *f, int64_t now_ms)
-{
-	const struct bucket *b = f->run->a->bucket;
-	enum bucket_kind kind = call_bucket(f->call->action), instances = call_instance_bucket(f->call->action);
-	int64_t wait = bucket_wait_ms(&b[kind], 1, now_ms), more = 0;
-
-	if (instances != BUCKET_KINDS)
-		more = bucket_wait_ms(&b[instances], f->call->instances, now_ms);
-	return wait > more ? wait : more;
-}
-
-/* A retry with the same token launches nothing new, so only the first try is charged for instances. */
-static void charge(struct flight *f, int64_t now_ms)
-{
-	struct bucket *b = f->run->a->bucket;
-	enum bucket_kind kind = call_bucket(f->call->action), instances = call_instance_bucket(f->call->action);
-
-	bucket_take(&b[kind], 1, now_ms);
-	if (instances != BUCKET_KINDS && !f->tries)
-		bucket_take(&b[instances], f->call->instances, now_ms);
-}
-
 static void feed(void *arg, const char *bytes, size_t n)
 {
 	reply_feed(((struct flight *)arg)->reply, bytes, n);
@@ -166,16 +190,18 @@ static void start(struct flight *f, int64_t now_ms)
 	struct err e = {0};
 
 	if (f->run->refused.text[0] || connection_ready(a, &f->run->refused)) {
+		uncharge(f);
 		finish_with(f, AWS_CREDENTIALS, "NoCredentials", f->run->refused.text);
 		return;
 	}
 	f->reply = reply_create(f->call->action, f->call->reader);
 	if (!f->reply || send_request(f, now_ms, &e)) {
+		uncharge(f);
 		finish_with(f, AWS_TRANSIENT, "RequestFailure", f->reply ? e.text : "out of memory");
 		return;
 	}
-	charge(f, now_ms);
 	f->skew_ms = a->skew_ms;
+	f->keys = a->keys_serial;
 	f->tries++;
 	f->phase = ACTIVE;
 	f->call->sent = true;
@@ -190,14 +216,14 @@ static int64_t start_ready(struct run *run)
 
 	for (size_t i = 0; i < run->n && run->active < PARALLEL; i++) {
 		struct flight *f = &run->flights[i];
-		int64_t now_ms, delay, wait;
+		int64_t now_ms, delay;
 
 		if (f->phase != WAITING)
 			continue;
 		now_ms = clock_mono_ms();
 		delay = f->not_before_ms - now_ms;
-		wait = bucket_delay(f, now_ms);
-		delay = delay > wait ? delay : wait;
+		if (delay <= 0 && now_ms < run->deadline_ms)
+			delay = charge(f, now_ms);
 		if (now_ms + (delay > 0 ? delay : 0) >= run->deadline_ms)
 			finish_late(f);
 		else if (delay <= 0)
@@ -283,7 +309,6 @@ static bool correct_clock(struct flight *f, const struct http_answer *answer)
 static void judge(struct flight *f, const struct aws_error *error, const struct http_answer *answer)
 {
 	enum aws_class class = error->class;
-	int64_t now_ms = clock_mono_ms();
 
 	note_error(f, error);
 	if (is_skew(error) && correct_clock(f, answer)) {
@@ -292,7 +317,7 @@ static void judge(struct flight *f, const struct aws_error *error, const struct 
 	}
 	if (class == AWS_CREDENTIALS && !f->renewed) {
 		f->renewed = true;
-		if (connection_renew(f->run->a)) {
+		if (connection_renew(f->run->a, f->keys)) {
 			retry_at(f, 0);
 			return;
 		}
@@ -302,7 +327,7 @@ static void judge(struct flight *f, const struct aws_error *error, const struct 
 		return;
 	}
 	if (class == AWS_THROTTLE)
-		bucket_empty(&f->run->a->bucket[call_bucket(f->call->action)], now_ms);
+		bucket_share_empty(f->run->a->buckets, call_bucket(f->call->action), clock_mono_ms());
 	retry_at(f, retry_delay_ms(class, f->tries, rand_unit(), answer->retry_after_ms));
 }
 
@@ -353,6 +378,7 @@ int ec2_perform(struct aws *a, struct ec2_call *const *calls, size_t n, int64_t 
 			set_error(&calls[i]->error, AWS_TRANSIENT, "RequestFailure", "out of memory");
 		return -1;
 	}
+	a->refused_serial = 0; /* they may have been repaired since */
 	for (size_t i = 0; i < n; i++)
 		begin(&run.flights[i], &run, calls[i]);
 	while (run.left) {

@@ -1,11 +1,12 @@
-# unit tests of apply: its objects with a fake slurmctld and a fake EC2 in place of lib/slurmctl and lib/aws
+# unit tests of apply: its objects with a fake slurmctld and a fake EC2 in place of lib/slurmctl and lib/aws (of which only
+# what needs no connection is taken)
 if HAVE_CMOCKA
 apply_tests = %D%/test_apply_suspend %D%/test_apply_resume %D%/test_apply_plan %D%/test_credentials_mode
 check_PROGRAMS += $(apply_tests)
 TESTS += $(apply_tests)
 apply_fake = %D%/fake_world.c %D%/fake_world.h %D%/test.h
 apply_libs = lib/apply/libapply.a conf/libconf.a lib/state/libstate.a lib/plan/libplan.a lib/node/libnode.a \
-	lib/cluster/libcluster.a lib/base/libbase.a $(SQLITE_LIBS) $(YAML_LIBS) $(JSONC_LIBS) $(CMOCKA_LIBS)
+	lib/cluster/libcluster.a lib/aws/libaws.a lib/base/libbase.a $(SQLITE_LIBS) $(YAML_LIBS) $(JSONC_LIBS) $(CMOCKA_LIBS)
 %C%_test_apply_suspend_SOURCES = %D%/test_apply_suspend.c $(apply_fake)
 %C%_test_apply_suspend_LDADD = $(apply_libs)
 %C%_test_apply_resume_SOURCES = %D%/test_apply_resume.c $(apply_fake)

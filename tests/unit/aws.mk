@@ -1,7 +1,7 @@
 # unit tests of aws: a cmocka program per noun, added to check_PROGRAMS and TESTS
 if HAVE_CMOCKA
 AWS_UNIT_LIBS = $(LIBS_AWS) $(CMOCKA_LIBS)
-aws_unit_tests = %D%/test_sigv4 %D%/test_query %D%/test_classify %D%/test_bucket %D%/test_endpoint %D%/test_credentials \
+aws_unit_tests = %D%/test_sigv4 %D%/test_query %D%/test_classify %D%/test_bucket %D%/test_bucket_share %D%/test_endpoint %D%/test_credentials \
 	%D%/test_reply %D%/test_http %D%/test_ec2_body
 check_PROGRAMS += $(aws_unit_tests)
 TESTS += $(aws_unit_tests)
@@ -13,6 +13,8 @@ TESTS += $(aws_unit_tests)
 %C%_test_classify_LDADD = $(AWS_UNIT_LIBS)
 %C%_test_bucket_SOURCES = %D%/test_bucket.c
 %C%_test_bucket_LDADD = $(AWS_UNIT_LIBS)
+%C%_test_bucket_share_SOURCES = %D%/test_bucket_share.c
+%C%_test_bucket_share_LDADD = $(AWS_UNIT_LIBS)
 %C%_test_endpoint_SOURCES = %D%/test_endpoint.c
 %C%_test_endpoint_LDADD = $(AWS_UNIT_LIBS)
 %C%_test_credentials_SOURCES = %D%/test_credentials.c
