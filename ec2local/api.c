@@ -12,6 +12,7 @@
 #include "lib/base/num.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -21,7 +22,7 @@
 
 static const struct action *const all_actions[] = {
     run_actions,       describe_actions, end_actions,	 tags_actions,	templates_actions,
-    placement_actions, network_actions,	 images_actions, types_actions,
+    placement_actions, network_actions,	 images_actions, types_actions,	reservations_actions, fleet_actions,
 };
 
 static const struct action *find_action(const char *name)
@@ -61,6 +62,8 @@ int call_fail(struct call *c, int status, const char *code, const char *fmt, ...
 	err_set(&text, "%s", buf_text(&message));
 	buf_free(&message);
 	c->status = status;
+	snprintf(c->fail_code, sizeof(c->fail_code), "%s", code);
+	snprintf(c->fail_text, sizeof(c->fail_text), "%s", text.text);
 	buf_reset(&c->out);
 	buf_str(&c->out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Response><Errors><Error>");
 	xml_text(&c->out, "Code", code);
@@ -69,6 +72,13 @@ int call_fail(struct call *c, int status, const char *code, const char *fmt, ...
 	xml_text(&c->out, "RequestID", c->request_id);
 	buf_str(&c->out, "</Response>");
 	return -1;
+}
+
+void call_unfail(struct call *c)
+{
+	c->status = 200;
+	buf_reset(&c->out);
+	open_answer(c);
 }
 
 int call_nomem(struct call *c)
@@ -120,7 +130,7 @@ int call_flag(struct call *c, const char *name, bool *out)
 static bool known_resource_type(const char *type)
 {
 	static const char *const known[] = {"instance",	       "volume",	 "network-interface", "spot-instances-request",
-					    "launch-template", "placement-group"};
+					    "launch-template", "placement-group", "fleet"};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
 		if (str_eq(type, known[i]))
@@ -217,6 +227,12 @@ static int ask(struct call *c, const char *action, const char *type, const char 
 int call_allowed_on(struct call *c, const char *type, const char *id, const struct kvs *tags, const struct kvs *requested)
 {
 	return c->key && c->key->policy ? ask(c, c->action->name, type, id, tags, requested, false) : 0;
+}
+
+int call_allowed_for(struct call *c, const char *action, const char *type, const char *id, const struct kvs *tags,
+		     const struct kvs *requested)
+{
+	return c->key && c->key->policy ? ask(c, action, type, id, tags, requested, false) : 0;
 }
 
 int call_may_tag(struct call *c, const char *type, const char *id, const struct kvs *tags)

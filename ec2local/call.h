@@ -27,6 +27,8 @@ struct call {
 	char request_id[37];
 	struct buf out;
 	int status;
+	char fail_code[64]; /* of the last call_fail */
+	char fail_text[512];
 	int64_t delay_ms; /* hold the answer back that long */
 	bool drop;	  /* close the connection without an answer */
 };
@@ -43,6 +45,8 @@ struct action {
 
 /* Replace the answer by an error. Always returns -1. */
 int call_fail(struct call *c, int status, const char *code, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* Take the error back: the answer is empty again, as before the handler. */
+void call_unfail(struct call *c);
 /* 400 InvalidParameterValue. */
 int call_bad_value(struct call *c, const char *name, const char *val);
 int call_nomem(struct call *c);
@@ -51,6 +55,9 @@ int call_nomem(struct call *c);
 int call_allowed(struct call *c, const struct policy_question *q);
 /* May the signer do this call's action on arn:aws:ec2:REGION:ACCOUNT:type/id, which has these tags and gets those? */
 int call_allowed_on(struct call *c, const char *type, const char *id, const struct kvs *tags, const struct kvs *requested);
+/* The same for another action than the call's own. */
+int call_allowed_for(struct call *c, const char *action, const char *type, const char *id, const struct kvs *tags,
+		     const struct kvs *requested);
 /* Tags given at creation need ec2:CreateTags with ec2:CreateAction = this action as well. */
 int call_may_tag(struct call *c, const char *type, const char *id, const struct kvs *tags);
 /* Every check passed: with DryRun=true the answer is DryRunOperation (-1), else 0. */

@@ -33,6 +33,8 @@ void cloud_free(struct cloud *c)
 	instances_free(&c->instances); /* first: they point into all the others */
 	templates_free(&c->templates);
 	placements_free(&c->placements);
+	reservations_free(&c->reservations);
+	fleets_free(&c->fleets);
 	types_free(&c->types);
 	images_free(&c->images);
 	network_free(&c->network);

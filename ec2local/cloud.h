@@ -3,10 +3,12 @@
 #define EC2LOCAL_CLOUD_H
 
 #include "ec2local/faults.h"
+#include "ec2local/fleet.h"
 #include "ec2local/images.h"
 #include "ec2local/instances.h"
 #include "ec2local/network.h"
 #include "ec2local/placement.h"
+#include "ec2local/reservations.h"
 #include "ec2local/templates.h"
 #include "ec2local/types.h"
 
@@ -32,6 +34,8 @@ struct cloud {
 	struct types types;
 	struct templates templates;
 	struct placements placements;
+	struct reservations reservations;
+	struct fleets fleets;
 	struct instances instances;
 	struct faults faults;
 	struct key *keys;

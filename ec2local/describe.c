@@ -157,8 +157,8 @@ static void launch_part(struct buf *b, const struct launch *l)
 	xml_text(b, "clientToken", l->client_token ? l->client_token : "");
 	xml_bool(b, "ebsOptimized", l->ebs_optimized);
 	xml_bool(b, "enaSupport", true);
-	if (l->spot)
-		xml_text(b, "instanceLifecycle", "spot");
+	if (l->market != MARKET_ON_DEMAND)
+		xml_text(b, "instanceLifecycle", market_name(l->market));
 	profile_part(b, l);
 	if (l->cores) {
 		xml_open(b, "cpuOptions");
@@ -238,7 +238,7 @@ static const char *launch_text(const struct launch *l, const char *name)
 	if (str_eq(name, "placement-group-name"))
 		return l->placement;
 	if (str_eq(name, "instance-lifecycle"))
-		return l->spot ? "spot" : NULL;
+		return l->market == MARKET_ON_DEMAND ? NULL : market_name(l->market);
 	if (str_eq(name, "architecture"))
 		return l->type->arch;
 	return l->subnet->zone; /* availability-zone */
@@ -329,17 +329,26 @@ static void open_reservation(struct buf *b, const struct launch *l)
 	buf_str(b, "<groupSet/><instancesSet>");
 }
 
+/* The youngest launch, when this answer is to lack it. */
+static const struct launch *hidden_launch(struct cloud *cloud)
+{
+	if (cloud->faults.hide_launch <= 0 || !cloud->instances.n)
+		return NULL;
+	cloud->faults.hide_launch--;
+	return cloud->instances.v[cloud->instances.n - 1]->launch;
+}
+
 static void list(struct call *c, const struct filters *f, struct page *page, struct instance **v, size_t n)
 {
 	bool hide = c->cloud->faults.hide_ip > 0;
-	const struct launch *open = NULL;
+	const struct launch *open = NULL, *hidden = hidden_launch(c->cloud);
 	struct buf *b = &c->out;
 
 	xml_open(b, "reservationSet");
 	for (size_t k = 0; k < n; k++) {
 		const struct instance *i = v[k];
 
-		if (i->gone || !instance_seen(c->cloud, i, c->now_ms) || !matches(f, c->cloud, i))
+		if (i->gone || i->launch == hidden || !instance_seen(c->cloud, i, c->now_ms) || !matches(f, c->cloud, i))
 			continue;
 		if (!page_take(page, i->seq))
 			break;

@@ -4,6 +4,7 @@
 #include "ec2local/policy.h"
 #include "lib/base/str.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 struct action_state *faults_action(struct faults *f, const char *name)
@@ -32,21 +33,23 @@ static void set_text(char **slot, char *fresh)
 	*slot = fresh;
 }
 
-int faults_set_capacity(struct faults *f, const char *type, const char *zone, int64_t left, const char *code)
+int faults_set_capacity(struct faults *f, const char *type, const char *zone, const char *market, int64_t left,
+			const char *code)
 {
-	struct capacity fresh = {str_dup(type), str_dup(zone), left, str_dup(code)};
+	struct capacity fresh = {str_dup(type), str_dup(zone), str_dup(market), left, str_dup(code)};
 
-	if (!fresh.type || !fresh.zone || (code && !fresh.code))
+	if (!fresh.type || !fresh.zone || (market && !fresh.market) || (code && !fresh.code))
 		goto error;
 	for (size_t i = 0; i < f->n_capacity; i++) {
 		struct capacity *c = &f->capacity[i];
 
-		if (!str_eq(c->type, type) || !str_eq(c->zone, zone))
+		if (!str_eq(c->type, type) || !str_eq(c->zone, zone) || !str_eq(c->market, market))
 			continue;
 		c->left = left;
 		set_text(&c->code, fresh.code);
 		free(fresh.type);
 		free(fresh.zone);
+		free(fresh.market);
 		return 0;
 	}
 	if (mem_grow(&f->capacity, &f->cap_capacity, f->n_capacity + 1, sizeof(*f->capacity)) < 0)
@@ -56,17 +59,63 @@ int faults_set_capacity(struct faults *f, const char *type, const char *zone, in
 error:
 	free(fresh.type);
 	free(fresh.zone);
+	free(fresh.market);
 	free(fresh.code);
 	return -1;
 }
 
-struct capacity *faults_capacity(struct faults *f, const char *type, const char *zone)
+/* Does the rule speak of that market, or of that reservation? */
+static bool of_market(const struct capacity *c, const char *market, const char *reservation)
+{
+	char reserved[160];
+
+	if (!c->market)
+		return !reservation;
+	if (!reservation)
+		return policy_glob(c->market, market);
+	snprintf(reserved, sizeof(reserved), "reserved:%s", reservation);
+	return policy_glob(c->market, reserved) || (str_eq(market, "capacity-block") && policy_glob(c->market, market));
+}
+
+struct capacity *faults_capacity(struct faults *f, const char *type, const char *zone, const char *market,
+				 const char *reservation)
 {
 	for (size_t i = 0; i < f->n_capacity; i++) {
-		if (policy_glob(f->capacity[i].type, type) && policy_glob(f->capacity[i].zone, zone))
+		if (policy_glob(f->capacity[i].type, type) && policy_glob(f->capacity[i].zone, zone) &&
+		    of_market(&f->capacity[i], market, reservation))
 			return &f->capacity[i];
 	}
 	return NULL;
+}
+
+int faults_set_spot_price(struct faults *f, const char *type, const char *zone, double price)
+{
+	struct spot_price fresh = {str_dup(type), str_dup(zone), price};
+
+	for (size_t i = 0; i < f->n_prices; i++) {
+		if (str_eq(f->prices[i].type, type) && str_eq(f->prices[i].zone, zone)) {
+			f->prices[i].price = price;
+			free(fresh.type);
+			free(fresh.zone);
+			return 0;
+		}
+	}
+	if (!fresh.type || !fresh.zone || mem_grow(&f->prices, &f->cap_prices, f->n_prices + 1, sizeof(*f->prices)) < 0) {
+		free(fresh.type);
+		free(fresh.zone);
+		return -1;
+	}
+	f->prices[f->n_prices++] = fresh;
+	return 0;
+}
+
+double faults_spot_price(const struct faults *f, const char *type, const char *zone)
+{
+	for (size_t i = 0; i < f->n_prices; i++) {
+		if (policy_glob(f->prices[i].type, type) && policy_glob(f->prices[i].zone, zone))
+			return f->prices[i].price;
+	}
+	return 0;
 }
 
 bool action_state_take(struct action_state *a, int64_t now_ms)
@@ -88,14 +137,25 @@ static void capacity_clear(struct faults *f)
 	for (size_t i = 0; i < f->n_capacity; i++) {
 		free(f->capacity[i].type);
 		free(f->capacity[i].zone);
+		free(f->capacity[i].market);
 		free(f->capacity[i].code);
 	}
 	f->n_capacity = 0;
 }
 
+static void prices_clear(struct faults *f)
+{
+	for (size_t i = 0; i < f->n_prices; i++) {
+		free(f->prices[i].type);
+		free(f->prices[i].zone);
+	}
+	f->n_prices = 0;
+}
+
 void faults_reset(struct faults *f)
 {
 	capacity_clear(f);
+	prices_clear(f);
 	for (size_t i = 0; i < f->n_actions; i++) {
 		struct action_state *a = f->actions[i];
 
@@ -105,13 +165,17 @@ void faults_reset(struct faults *f)
 		set_text(&a->message, NULL);
 	}
 	f->hide_ip = f->lost_answers = f->unseen_ms = 0;
-	f->quota_vcpus = -1;
+	f->quota_vcpus = f->quota[0] = f->quota[1] = f->quota[2] = -1;
+	f->fleet_empty = f->fleet_errors = f->hide_launch = 0;
+	f->fleet_replay_empty = false;
+	set_text(&f->fleet_code, NULL);
 }
 
 void faults_free(struct faults *f)
 {
 	faults_reset(f);
 	free(f->capacity);
+	free(f->prices);
 	for (size_t i = 0; i < f->n_actions; i++) {
 		free(f->actions[i]->name);
 		free(f->actions[i]);

@@ -121,7 +121,7 @@ static void identity_leaves(const struct cloud *cloud, const struct instance *i,
 	leaf_take(l, "hostname", str_fmt("%s.ec2.internal", host));
 	leaf(l, "instance-action", "none");
 	leaf(l, "instance-id", i->id);
-	leaf(l, "instance-life-cycle", i->launch->spot ? "spot" : "on-demand");
+	leaf(l, "instance-life-cycle", market_name(i->launch->market));
 	leaf(l, "instance-type", i->launch->type->name);
 	leaf_take(l, "local-hostname", str_fmt("%s.ec2.internal", host));
 	leaf(l, "local-ipv4", i->ip_key);

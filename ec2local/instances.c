@@ -246,7 +246,9 @@ static void count(struct cloud *cloud, const struct instance *i, int by)
 {
 	struct placement *p = i->launch->placement ? placements_find(&cloud->placements, i->launch->placement) : NULL;
 
-	cloud->instances.vcpus += (int64_t)by * i->launch->type->vcpus;
+	cloud->instances.vcpus[i->launch->market] += (int64_t)by * i->launch->type->vcpus;
+	if (i->launch->from)
+		i->launch->from->used += by;
 	if (p)
 		p->in_use += by;
 }

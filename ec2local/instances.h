@@ -86,7 +86,7 @@ struct instances {
 	struct boot boot;
 	int64_t delay_running_ms;
 	int64_t delay_terminated_ms;
-	int64_t vcpus; /* of those that are not terminated */
+	int64_t vcpus[MARKETS]; /* of those that are not terminated */
 };
 
 void instances_free(struct instances *l);

@@ -2,6 +2,7 @@
 /* launch.c - from parameters to a launch. Launches nothing: run.c does, after policy, token and capacity were asked. */
 #include "ec2local/launch.h"
 #include "ec2local/cloud.h"
+#include "ec2local/reservations.h"
 #include "lib/base/num.h"
 
 #include <openssl/evp.h>
@@ -71,6 +72,13 @@ const char *const launch_params[] = {
     "UserData",
     NULL,
 };
+
+const char *market_name(enum market m)
+{
+	static const char *const names[MARKETS] = {"on-demand", "spot", "capacity-block"};
+
+	return names[m];
+}
 
 bool launch_knows(const char *name)
 {
@@ -331,6 +339,7 @@ static int read_nic(struct call *c, const struct params *p, int i, const char *z
 	char *prefix = str_fmt("NetworkInterface.%d.", i);
 	char *groups = str_fmt("NetworkInterface.%d.SecurityGroupId", i);
 	struct nic *n = add_nic(l, params_getf(p, "NetworkInterface.%d.InterfaceType", i));
+	const char *subnet;
 	int rc = -1;
 
 	if (!prefix || !groups || !n) {
@@ -339,7 +348,8 @@ static int read_nic(struct call *c, const struct params *p, int i, const char *z
 	}
 	n->card = read_num(p, prefix, "NetworkCardIndex");
 	n->device = read_num(p, prefix, "DeviceIndex");
-	n->subnet = find_subnet(c, params_getf(p, "NetworkInterface.%d.SubnetId", i), zone);
+	subnet = params_getf(p, "NetworkInterface.%d.SubnetId", i);
+	n->subnet = find_subnet(c, subnet ? subnet : params_get(p, "SubnetId"), zone);
 	if (!n->subnet)
 		goto out;
 	if (str_prefix(n->type, "efa") && !l->type->max_efa) {
@@ -378,6 +388,18 @@ static int check_nics(struct call *c, const struct launch *l)
 	return 0;
 }
 
+/* Is an instance-level subnet allowed? Beside interfaces only a fleet's choice names one, and they must name none. */
+static bool may_name_subnet(const struct call *c, const struct params *p)
+{
+	if (!params_has(p, "NetworkInterface"))
+		return true;
+	for (int i = 1; params_hasf(p, "NetworkInterface.%d", i); i++) {
+		if (params_hasf(p, "NetworkInterface.%d.SubnetId", i))
+			return false;
+	}
+	return !params_has(&c->params, "SubnetId") && str_eq(c->action->name, "CreateFleet");
+}
+
 static int read_network(struct call *c, const struct params *p, struct launch *l)
 {
 	const char *zone = params_get(p, "Placement.AvailabilityZone");
@@ -387,7 +409,7 @@ static int read_network(struct call *c, const struct params *p, struct launch *l
 		return call_fail(
 		    c, 400, "InvalidParameterCombination",
 		    "Network interfaces and an instance-level security groups may not be specified on the same request");
-	if (params_has(p, "NetworkInterface") && params_has(p, "SubnetId"))
+	if (params_has(p, "SubnetId") && !may_name_subnet(c, p))
 		return call_fail(c, 400, "InvalidParameterCombination",
 				 "Network interfaces and an instance-level subnet ID may not be specified on the same request");
 	for (int i = 1; params_hasf(p, "NetworkInterface.%d", i); i++) {
@@ -427,13 +449,36 @@ static int read_placement(struct call *c, const struct params *p, struct launch 
 	return copy_text(c, &l->placement, name);
 }
 
+/* "0.05"; a price of zero or less is refused as EC2 does. */
+static int read_price(struct call *c, const char *text, double *out)
+{
+	char *end = NULL;
+
+	if (!text)
+		return 0;
+	*out = strtod(text, &end);
+	return end == text || *end || !(*out > 0) || *out > 1e6 ? call_bad_value(c, "MaxPrice", text) : 0;
+}
+
+static int read_market(struct call *c, const struct params *p, struct launch *l)
+{
+	const char *type = params_get(p, "InstanceMarketOptions.MarketType");
+
+	if (params_has(p, "InstanceMarketOptions.SpotOptions") && !str_eq(type, "spot"))
+		return call_fail(c, 400, "InvalidParameterCombination", "Spot options need the market type spot");
+	if (type)
+		l->market = str_eq(type, "spot") ? MARKET_SPOT : MARKET_BLOCK;
+	if (read_price(c, params_get(p, "InstanceMarketOptions.SpotOptions.MaxPrice"), &l->max_price) < 0)
+		return -1;
+	return reservations_target(c, p, l);
+}
+
 static int read_rest(struct call *c, const struct params *p, struct launch *l)
 {
 	const char *profile = params_get(p, "IamInstanceProfile.Name");
 
 	if (!profile)
 		profile = params_get(p, "IamInstanceProfile.Arn");
-	l->spot = str_eq(params_get(p, "InstanceMarketOptions.MarketType"), "spot");
 	l->stop_on_shutdown = !str_eq(params_get(p, "InstanceInitiatedShutdownBehavior"), "terminate");
 	l->imds_optional = str_eq(params_get(p, "MetadataOptions.HttpTokens"), "optional");
 	l->imds_tags = str_eq(params_get(p, "MetadataOptions.InstanceMetadataTags"), "enabled");
@@ -532,35 +577,79 @@ static int own_data(const struct call *c, struct params *out)
 	return 0;
 }
 
-struct launch *launch_resolve(struct call *c)
+/* Data and template are complete: check them and find everything they name. */
+static int fill(struct call *c, const struct params *data, const struct template_version *v, struct launch *l)
 {
-	const struct template_version *v = NULL;
-	struct launch *l = calloc(1, sizeof(*l));
-	struct params data = {0};
+	if (launch_check_data(c, data) < 0 || find_type(c, data, l) < 0 || find_image(c, data, l) < 0 ||
+	    read_network(c, data, l) < 0 || read_placement(c, data, l) < 0 || read_market(c, data, l) < 0 ||
+	    read_rest(c, data, l) < 0)
+		return -1;
+	return read_tags(c, v ? &v->data : NULL, l);
+}
 
-	if (!l || own_data(c, &data) < 0) {
+static struct launch *create(struct call *c)
+{
+	struct launch *l = calloc(1, sizeof(*l));
+
+	if (!l) {
 		call_nomem(c);
-		goto error;
+		return NULL;
 	}
 	l->refs = 1;
 	cloud_new_id(l->reservation, "r-");
+	return l;
+}
+
+struct launch *launch_resolve(struct call *c)
+{
+	const struct template_version *v = NULL;
+	struct launch *l = create(c);
+	struct params data = {0};
+	int rc = -1;
+
+	if (!l || own_data(c, &data) < 0) {
+		call_nomem(c);
+		goto out;
+	}
 	if (params_has(&c->params, "LaunchTemplate")) {
 		v = templates_resolve(c, "LaunchTemplate.", &l->template);
 		if (!v)
-			goto error;
+			goto out;
 		if (launch_merge(&data, &v->data) < 0) {
 			call_nomem(c);
-			goto error;
+			goto out;
 		}
 	}
-	if (launch_check_data(c, &data) < 0 || find_type(c, &data, l) < 0 || find_image(c, &data, l) < 0 ||
-	    read_network(c, &data, l) < 0 || read_placement(c, &data, l) < 0 || read_rest(c, &data, l) < 0 ||
-	    read_tags(c, v ? &v->data : NULL, l) < 0)
-		goto error;
+	rc = fill(c, &data, v, l);
+out:
 	params_clear(&data);
-	return l;
-error:
+	if (rc == 0)
+		return l;
+	launch_unref(l);
+	return NULL;
+}
+
+struct launch *launch_resolve_choice(struct call *c, const struct params *own, const struct template *t,
+				     const struct template_version *v, enum market market)
+{
+	struct launch *l = create(c);
+	struct params data = {0};
+	int rc = 0;
+
+	for (size_t i = 0; l && rc == 0 && i < own->n; i++)
+		rc = copy_param(&data, &own->v[i]);
+	if (!l || rc < 0 || launch_merge(&data, &v->data) < 0) {
+		call_nomem(c);
+		rc = -1;
+		goto out;
+	}
+	l->template = t;
+	l->market = market;
+	rc = fill(c, &data, v, l);
+out:
 	params_clear(&data);
+	if (rc == 0)
+		return l;
 	launch_unref(l);
 	return NULL;
 }

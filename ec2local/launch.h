@@ -12,6 +12,10 @@
 #include <stddef.h>
 
 struct image;
+struct reservation;
+
+enum market { MARKET_ON_DEMAND, MARKET_SPOT, MARKET_BLOCK };
+#define MARKETS 3
 
 struct nic {
 	int card;
@@ -34,7 +38,9 @@ struct launch {
 	char *key_name;
 	char *profile; /* name or ARN as given, or NULL */
 	char *client_token;
-	bool spot;
+	enum market market;
+	double max_price;	  /* of spot, dollars an hour; 0 = the on-demand price */
+	struct reservation *from; /* the capacity reservation it takes from, or NULL */
 	bool stop_on_shutdown; /* InstanceInitiatedShutdownBehavior=stop, EC2's default */
 	bool imds_optional;    /* HttpTokens=optional */
 	bool imds_tags;
@@ -56,9 +62,14 @@ bool launch_knows(const char *name);
 int launch_check_data(struct call *c, const struct params *data);
 /* Add to data each top-level parameter of `under` that it lacks. -1 on no memory. */
 int launch_merge(struct params *data, const struct params *under);
+const char *market_name(enum market m); /* "on-demand", "spot", "capacity-block" */
 /* The launch a RunInstances call asks for: its template below its own parameters, every reference resolved. NULL = error
  * written. */
 struct launch *launch_resolve(struct call *c);
+/* The launch of one of a fleet's choices: its own data (InstanceType, SubnetId, ...) over the template's. A subnet of its own
+ * is also that of the template's interfaces. NULL = error written. */
+struct launch *launch_resolve_choice(struct call *c, const struct params *own, const struct template *t,
+				     const struct template_version *v, enum market market);
 /* A launch made of defaults, for the head's record. NULL on no memory or without a subnet. */
 struct launch *launch_plain(struct cloud *cloud, const char *type, const struct subnet *subnet, const char *profile);
 void launch_unref(struct launch *l); /* takes NULL */

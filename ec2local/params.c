@@ -98,6 +98,17 @@ int params_parse(struct params *p, const char *body, size_t n, struct err *e)
 	return 0;
 }
 
+int params_add(struct params *p, const char *key, const char *val)
+{
+	return add(p, str_dup(key), str_dup(val));
+}
+
+void params_sort(struct params *p)
+{
+	if (p->n)
+		qsort(p->v, p->n, sizeof(*p->v), by_key);
+}
+
 void params_clear(struct params *p)
 {
 	for (size_t i = 0; i < p->n; i++) {

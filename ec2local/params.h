@@ -27,6 +27,9 @@ struct params {
 
 /* Parse an application/x-www-form-urlencoded body. Refuses bad escapes, a key given twice, NUL bytes. */
 int params_parse(struct params *p, const char *body, size_t n, struct err *e);
+/* Append a pair; params_sort must follow the last one. -1 on no memory. */
+int params_add(struct params *p, const char *key, const char *val);
+void params_sort(struct params *p);
 void params_clear(struct params *p);
 /* Copy those below "prefix." with the prefix cut off ("LaunchTemplateData"); appends in order. -1 on no memory. */
 int params_below(struct params *out, const struct params *p, const char *prefix);

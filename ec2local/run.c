@@ -4,6 +4,8 @@
 #include "ec2local/cloud.h"
 #include "ec2local/describe.h"
 #include "ec2local/launch.h"
+#include "ec2local/run.h"
+#include "ec2local/supply.h"
 #include "ec2local/xml.h"
 
 #include <stdlib.h>
@@ -42,7 +44,7 @@ void run_tokens_free(struct instances *l)
 
 static int ask(struct call *c, const char *type, const char *id, const struct kvs *tags, const struct kvs *requested)
 {
-	return call_allowed_on(c, type, id, tags, requested);
+	return call_allowed_for(c, "RunInstances", type, id, tags, requested);
 }
 
 static int pass_role_allowed(struct call *c, const struct launch *l)
@@ -82,7 +84,7 @@ static int network_allowed(struct call *c, const struct launch *l)
 }
 
 /* Each thing RunInstances touches must be allowed, as IAM asks it. */
-static int allowed(struct call *c, const struct launch *l)
+int run_allowed(struct call *c, const struct launch *l)
 {
 	if (!c->key || !c->key->policy)
 		return 0;
@@ -102,7 +104,7 @@ static int allowed(struct call *c, const struct launch *l)
 
 /* --- the client token */
 
-static int check_token(struct call *c, const char *token)
+int run_check_token(struct call *c, const char *token)
 {
 	if (strlen(token) > 64)
 		return call_fail(c, 400, "InvalidParameterValue", "The client token is longer than 64 characters");
@@ -133,7 +135,7 @@ static int take_token(struct call *c, const struct launch *l, struct run_token *
 	*out = NULL;
 	if (!token)
 		return 0;
-	key = check_token(c, token) == 0 ? token_key(c, l, token) : NULL;
+	key = run_check_token(c, token) == 0 ? token_key(c, l, token) : NULL;
 	if (!key)
 		return c->status != 200 ? -1 : call_nomem(c);
 	call_hash(c, hash);
@@ -156,90 +158,6 @@ static int take_token(struct call *c, const struct launch *l, struct run_token *
 	strcpy(t->hash, hash);
 	*out = t;
 	return 0;
-}
-
-/* --- how many */
-
-static int64_t least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int no_capacity(struct call *c, const struct launch *l, const struct capacity *cap)
-{
-	const char *code = cap->code ? cap->code : "InsufficientInstanceCapacity";
-
-	return call_fail(c, str_prefix(code, "Insufficient") ? 500 : 400, code,
-			 "We currently do not have sufficient %s capacity in the Availability Zone you requested (%s).",
-			 l->type->name, l->subnet->zone);
-}
-
-/* The largest number from min to max that quota and capacity give; 0 = error written. */
-static int64_t how_many(struct call *c, const struct launch *l, int64_t min, int64_t max)
-{
-	const struct faults *f = &c->cloud->faults;
-	const struct capacity *cap = faults_capacity(&c->cloud->faults, l->type->name, l->subnet->zone);
-	int64_t n = max;
-
-	if (f->quota_vcpus >= 0) {
-		n = least(n, (f->quota_vcpus - c->cloud->instances.vcpus) / l->type->vcpus);
-		if (n < min) {
-			call_fail(c, 400, "VcpuLimitExceeded",
-				  "You have requested more vCPU capacity than your current vCPU limit of %lld allows.",
-				  (long long)f->quota_vcpus);
-			return 0;
-		}
-	}
-	if (cap && cap->left < n)
-		n = cap->left;
-	if (n < min) {
-		no_capacity(c, l, cap);
-		return 0;
-	}
-	for (size_t i = 0; i < l->n_nics; i++) {
-		if (!str_eq(l->nics[i].type, "efa-only"))
-			n = least(n, l->nics[i].subnet->pool->n_free);
-	}
-	if (n < min) {
-		call_fail(c, 400, "InsufficientFreeAddressesInSubnet", "There are not enough free addresses in subnet '%s'",
-			  l->subnet->id);
-		return 0;
-	}
-	return n;
-}
-
-/* Interfaces that share one pool can find it empty earlier than how_many thought: those made so far stand only if they are
- * enough. */
-static int make(struct call *c, struct launch *l, int64_t min, int64_t n, struct strs *ids)
-{
-	struct capacity *cap = faults_capacity(&c->cloud->faults, l->type->name, l->subnet->zone);
-	bool no_address = false;
-
-	for (int64_t k = 0; k < n; k++) {
-		struct instance *i = instances_launch(c->cloud, l, (int)k, c->now_ms, &no_address);
-
-		if (!i && no_address && k >= min)
-			break;
-		if (!i)
-			return no_address ? call_fail(c, 400, "InsufficientFreeAddressesInSubnet",
-						      "There are not enough free addresses in subnet '%s'", l->subnet->id)
-					  : call_nomem(c);
-		if (cap)
-			cap->left--;
-		if (strs_add(ids, i->id) < 0)
-			return call_nomem(c);
-	}
-	return 0;
-}
-
-static void undo(struct call *c, const struct strs *ids)
-{
-	for (size_t k = 0; k < ids->n; k++) {
-		struct instance *i = instances_find(&c->cloud->instances, ids->v[k]);
-
-		if (i)
-			instances_terminate(c->cloud, i, c->now_ms, "Server.InternalError", "Server.InternalError: undone");
-	}
 }
 
 static void answer(struct call *c, const struct strs *ids)
@@ -269,6 +187,7 @@ static int launch(struct call *c, struct launch *l, int64_t min, int64_t max)
 {
 	struct run_token *token = NULL;
 	struct strs ids = {0};
+	struct refusal why;
 	int64_t n;
 
 	if (take_token(c, l, &token) < 0)
@@ -277,11 +196,10 @@ static int launch(struct call *c, struct launch *l, int64_t min, int64_t max)
 		answer(c, &token->ids);
 		return 0;
 	}
-	n = how_many(c, l, min, max);
+	n = supply_ask(c->cloud, l, c->now_ms, min, max, &why);
 	if (!n)
-		return -1;
-	if (make(c, l, min, n, &ids) < 0) {
-		undo(c, &ids);
+		return call_fail(c, why.status, why.code, "%s", why.text);
+	if (supply_start(c, l, min, n, &ids) < 0) {
 		strs_clear(&ids);
 		return -1;
 	}
@@ -312,7 +230,7 @@ static int run(struct call *c)
 	l = launch_resolve(c);
 	if (!l)
 		return -1;
-	rc = allowed(c, l) < 0 || call_dry_run(c) < 0 ? -1 : launch(c, l, min, max);
+	rc = run_allowed(c, l) < 0 || call_dry_run(c) < 0 ? -1 : launch(c, l, min, max);
 	l->template = NULL; /* its time is over: instances live longer than templates */
 	launch_unref(l);
 	return rc;
