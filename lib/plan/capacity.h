@@ -41,14 +41,17 @@ struct capacity_rule {
 /* Nodes that may be asked of it now: CAPACITY_UNLIMITED, 0 = closed, -1 = one probe (a single job), else the budget.
  * s NULL = no shortage known. A probe of somebody else that is under way closes it. */
 int64_t capacity_allowed(const struct shortage *s, int64_t now_ms);
-/* EC2 refused. chance in [0, 1). -1 no memory. */
+/* EC2 refused; a refusal after machines came is the first in a row. Half of the time it closes is fixed, half is `chance`, in
+ * [0, 1). -1 no memory. */
 int capacity_refused(struct shortage *s, const struct capacity_rule *r, const char *code, const char *message, int64_t now_ms,
 		     double chance);
-/* n machines came. true = nothing is left to remember. */
+/* n machines came: the budget becomes twice the greater of n and what it was. true = nothing is left to remember. */
 bool capacity_came(struct shortage *s, int64_t n, int64_t now_ms);
-/* So long unused that it says nothing any more. */
+/* Open again for longer than the limit and not asked since: it says nothing any more. */
 bool capacity_stale(const struct shortage *s, const struct capacity_rule *r, int64_t now_ms);
 
+/* Does the shortage hold for this stage? A price that was too low says nothing of a stage that bids without one. */
+bool capacity_holds(const struct shortage *s, const struct gen_stage *stage);
 /* The market of a stage's launches: MARKET_..., or the resource's own `reserved` text. Borrowed. */
 const char *capacity_market(const struct gen_resource *r, const struct gen_stage *s);
 /* Is every offering of every stage closed? Then *code and *until_ms (the earliest end) are of the one that opens first. */
