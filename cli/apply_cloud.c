@@ -8,6 +8,7 @@
 #include "lib/aws/aws.h"
 #include "lib/base/err.h"
 #include "lib/base/user.h"
+#include "lib/cluster/fallback.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,17 +17,69 @@
 
 /* --- credentials: this person's, and those the daemons will have */
 
-static int try_daemons(struct apply_job *j, struct err *e)
+static const struct gen_cloud *old_cloud(const struct apply_job *j, size_t i)
 {
+	return &j->old->clouds[i];
+}
+
+static bool cloud_kept(const struct apply_job *j, const struct gen_cloud *c)
+{
+	const struct gen_cloud own = { .region = j->gen->region, .endpoint = j->set->endpoint };
+
+	if (apply_same_cloud(c, &own))
+		return true;
+	for (size_t i = 0; i < j->gen->n_clouds; i++) {
+		if (apply_same_cloud(c, &j->gen->clouds[i]))
+			return true;
+	}
+	return false;
+}
+
+static int open_cloud(struct apply_job *j, const struct gen_cloud *c, struct err *e)
+{
+	struct apply_cloud *to = &j->clouds[j->n_clouds];
+
+	to->region = c->region;
+	to->aws = world_cloud_aws(j->set, c, true, e);
+	if (!to->aws)
+		return -1;
+	j->n_clouds++;
+	return 0;
+}
+
+static int open_clouds(struct apply_job *j, struct err *e)
+{
+	const struct gen_cloud own = { .region = j->gen->region, .endpoint = j->set->endpoint };
+	size_t n_old = j->old ? j->old->n_clouds : 0;
+
+	j->clouds = calloc(1 + j->gen->n_clouds + n_old, sizeof(*j->clouds));
+	if (!j->clouds)
+		return err_nomem(e);
+	if (open_cloud(j, &own, e))
+		return -1;
+	for (size_t i = 0; i < j->gen->n_clouds; i++) {
+		if (open_cloud(j, &j->gen->clouds[i], e))
+			return err_prefix(e, "region %s", j->gen->clouds[i].region);
+	}
+	for (size_t i = 0; i < n_old; i++) {
+		if (!cloud_kept(j, old_cloud(j, i)) && open_cloud(j, old_cloud(j, i), e))
+			return err_prefix(e, "region %s of the generation before", old_cloud(j, i)->region);
+	}
+	return 0;
+}
+
+static int try_daemons(struct apply_job *j, size_t i, struct err *e)
+{
+	const struct gen_cloud own = { .region = j->gen->region, .endpoint = j->set->endpoint };
 	struct ec2_call *call = ec2_describe_cluster(j->gen->uuid);
 	int rc = -1;
 
 	if (!call)
 		return err_nomem(e);
 	if (user_become(j->gen->slurm_user, e) == 0) {
-		j->daemon_aws = world_aws(j->set, j->gen->region, false, e);
-		if (j->daemon_aws)
-			rc = ec2_perform_one(j->daemon_aws, call, apply_deadline(), e);
+		j->clouds[i].daemon_aws = world_cloud_aws(j->set, i ? &j->gen->clouds[i - 1] : &own, false, e);
+		if (j->clouds[i].daemon_aws)
+			rc = ec2_perform_one(j->clouds[i].daemon_aws, call, apply_deadline(), e);
 		user_restore();
 	}
 	ec2_call_destroy(call);
@@ -45,20 +98,21 @@ static void judge_credentials_file(struct apply_job *j)
 
 int apply_step_account(struct apply_job *j, struct buf *note, struct err *e)
 {
-	struct err why = { 0 };
-
 	judge_credentials_file(j);
-	j->aws = world_aws(j->set, j->gen->region, true, e);
-	if (!j->aws)
+	if (open_clouds(j, e))
 		return -1;
 	/* A person's environment does not reach ResumeProgram: what works here may not work there. */
-	if (try_daemons(j, &why))
-		APPLY_PROBLEM(
-			j,
-			"user %s, as whom slurmctld starts our programs, cannot ask EC2 (they see no environment; CredentialsFile, Profile "
-			"and Ec2Endpoint in %s count, and the instance's role): %s",
-			j->gen->slurm_user, SETTINGS_PATH, why.text);
-	buf_str(note, j->gen->region);
+	for (size_t i = 0; i <= j->gen->n_clouds; i++) {
+		struct err why = { 0 };
+
+		if (try_daemons(j, i, &why))
+			APPLY_PROBLEM(
+				j,
+				"user %s, as whom slurmctld starts our programs, cannot ask EC2%s%s (they see no environment; "
+				"CredentialsFile, Profile and Ec2Endpoint in %s count, and the instance's role): %s",
+				j->gen->slurm_user, i ? " in " : "", i ? j->clouds[i].region : "", SETTINGS_PATH, why.text);
+		buf_fmt(note, "%s%s", i ? ", " : "", j->clouds[i].region);
+	}
 	if (j->set->endpoint)
 		buf_fmt(note, " at %s", j->set->endpoint);
 	return 0;
@@ -78,40 +132,72 @@ static bool names_type(const char *text, const char *type)
 	return false;
 }
 
-/* EC2's list of unknown types, as places of cluster.yaml. */
-static void place_unknown_types(struct apply_job *j, const char *text)
+static void place_unknown(struct apply_job *j, size_t at, const struct compute_resource *r, const struct strs *types,
+			  const char *text)
+{
+	const struct queue *q = &j->cluster->queues[at];
+	const struct fallback *f = fallback_find(j->set, q->name, r->name);
+	bool more = types == &r->more_types && f;
+	struct place place = more ? f->at : r->type_at.line ? r->type_at : r->at;
+
+	for (size_t t = 0; t < types->n; t++) {
+		if (names_type(text, types->v[t]))
+			problems_add(&j->problems, PROBLEM_ERROR, more ? SETTINGS_PATH : j->cluster->file, place.line, place.column,
+				     NULL, "queue %s, compute resource %s: EC2 has no instance type %s in %s", q->name, r->name,
+				     types->v[t], apply_region(j, at));
+	}
+}
+
+/* EC2's list of unknown types, as places of the files. */
+static void place_unknown_types(struct apply_job *j, int64_t cloud, const char *text)
 {
 	for (size_t i = 0; i < j->cluster->n_queues; i++) {
 		const struct queue *q = &j->cluster->queues[i];
 
-		for (size_t k = 0; k < q->n_resources; k++) {
-			const struct compute_resource *r = &q->resources[k];
-
-			for (size_t t = 0; t < r->instance_types.n; t++) {
-				if (names_type(text, r->instance_types.v[t]))
-					APPLY_PROBLEM_AT(j, r->type_at.line ? r->type_at : r->at,
-							 "queue %s, compute resource %s: EC2 has no instance type %s in %s", q->name,
-							 r->name, r->instance_types.v[t], j->gen->region);
-			}
+		for (size_t k = 0; k < q->n_resources && j->queues[i].cloud == cloud; k++) {
+			place_unknown(j, i, &q->resources[k], &q->resources[k].instance_types, text);
+			place_unknown(j, i, &q->resources[k], &q->resources[k].more_types, text);
 		}
 	}
 }
 
-int apply_step_types(struct apply_job *j, struct buf *note, struct err *e)
+/* The types of one cloud's queues. */
+static int cloud_types(struct apply_job *j, int64_t cloud, struct buf *note, struct err *e)
 {
+	struct aws *aws = j->clouds[cloud].aws;
 	struct strs names = { 0 };
-	int rc = -1;
+	int rc = 0;
 
-	if (facts_types(j->cluster, &names))
-		err_nomem(e);
-	else if (facts_fetch(j->aws, &names, apply_deadline(), &j->types, e) == 0)
-		rc = facts_complete(&names, &j->types, e);
-	if (rc && (strstr(e->text, "InvalidInstanceType") || str_prefix(e->text, "no facts about")))
-		place_unknown_types(j, e->text);
+	for (size_t i = 0; i < j->cluster->n_queues && rc == 0; i++) {
+		struct queue *q = &j->cluster->queues[i];
+
+		if (j->queues[i].cloud != cloud)
+			continue;
+		rc = facts_reserved(aws, j->cluster, q, apply_deadline(), &j->problems, e);
+		if (rc == 0 && facts_queue_types(q, &names))
+			rc = err_nomem(e);
+	}
+	if (rc == 0) {
+		rc = facts_fetch(aws, &names, apply_deadline(), &j->types, e) ? -1 : facts_complete(&names, &j->types, e);
+		if (rc && (strstr(e->text, "InvalidInstanceType") || str_prefix(e->text, "no facts about")))
+			place_unknown_types(j, cloud, e->text);
+	}
 	for (size_t i = 0; i < names.n && rc == 0; i++)
-		buf_fmt(note, "%s%s", i ? ", " : "", names.v[i]);
+		buf_fmt(note, "%s%s", note->n ? ", " : "", names.v[i]);
 	strs_clear(&names);
 	return rc;
+}
+
+int apply_step_types(struct apply_job *j, struct buf *note, struct err *e)
+{
+	for (size_t i = 0; i <= j->gen->n_clouds; i++) {
+		if (cloud_types(j, (int64_t)i, note, e))
+			return -1;
+	}
+	if (apply_fill_stages(j, e))
+		return -1;
+	apply_fill_overrides(j);
+	return 0;
 }
 
 /* --- images */
@@ -153,7 +239,7 @@ static void choose_image(struct apply_job *j, size_t q, const struct compute_res
 	} else if (id) {
 		m = image_find(named, id);
 		if (!m)
-			APPLY_PROBLEM_AT(j, queue->at, "queue %s: EC2 has no image %s in %s", queue->name, id, j->gen->region);
+			APPLY_PROBLEM_AT(j, queue->at, "queue %s: EC2 has no image %s in %s", queue->name, id, apply_region(j, q));
 		else if (image_judge(m, h.arch, j->gen->slurm_version, j->set->accept_untagged_image, &e))
 			APPLY_PROBLEM_AT(j, queue->at, "queue %s: %s", queue->name, e.text);
 	} else {
@@ -170,11 +256,13 @@ static void choose_image(struct apply_job *j, size_t q, const struct compute_res
 	remember_image(j, &j->queues[q], m);
 }
 
-static int wanted_ids(const struct apply_job *j, struct strs *ids, bool *tagged)
+static int wanted_ids(const struct apply_job *j, int64_t cloud, struct strs *ids, bool *tagged)
 {
 	for (size_t i = 0; i < j->cluster->n_queues; i++) {
 		const char *id = image_wanted(j, &j->cluster->queues[i]);
 
+		if (j->queues[i].cloud != cloud)
+			continue;
 		if (!id)
 			*tagged = true;
 		else if (!strs_has(ids, id) && strs_add(ids, id))
@@ -184,7 +272,7 @@ static int wanted_ids(const struct apply_job *j, struct strs *ids, bool *tagged)
 }
 
 /* An id that EC2 does not know spoils the whole call, so each is asked alone; there are seldom more than two. */
-static int ask_images(struct apply_job *j, const struct strs *ids, struct ec2_call **calls, struct err *e)
+static int ask_images(struct aws *aws, const struct strs *ids, struct ec2_call **calls, struct err *e)
 {
 	for (size_t i = 0; i < ids->n; i++) {
 		const char *one[1] = { ids->v[i] };
@@ -192,7 +280,7 @@ static int ask_images(struct apply_job *j, const struct strs *ids, struct ec2_ca
 		calls[i] = ec2_describe_images(one, 1);
 		if (!calls[i])
 			return err_nomem(e);
-		if (ec2_perform_one(j->aws, calls[i], apply_deadline(), e) && !str_prefix(calls[i]->error.code, "InvalidAMIID"))
+		if (ec2_perform_one(aws, calls[i], apply_deadline(), e) && !str_prefix(calls[i]->error.code, "InvalidAMIID"))
 			return -1;
 	}
 	return 0;
@@ -209,12 +297,13 @@ static const struct ec2_images *reply_with(struct ec2_call **calls, size_t n, co
 	return NULL;
 }
 
-static void choose_images(struct apply_job *j, struct ec2_call **calls, size_t n, const struct ec2_images *tagged)
+static void choose_images(struct apply_job *j, int64_t cloud, struct ec2_call **calls, size_t n,
+			  const struct ec2_images *tagged)
 {
 	for (size_t i = 0; i < j->cluster->n_queues; i++) {
 		const struct queue *q = &j->cluster->queues[i];
 
-		for (size_t k = 0; k < q->n_resources; k++)
+		for (size_t k = 0; k < q->n_resources && j->queues[i].cloud == cloud; k++)
 			choose_image(j, i, &q->resources[k], reply_with(calls, n, image_wanted(j, q)), tagged);
 	}
 }
@@ -235,30 +324,30 @@ static void note_images(const struct apply_job *j, struct buf *note)
 	strs_clear(&shown);
 }
 
-int apply_step_images(struct apply_job *j, struct buf *note, struct err *e)
+/* The images of one cloud's queues. */
+static int cloud_images(struct apply_job *j, int64_t cloud, struct err *e)
 {
+	struct aws *aws = j->clouds[cloud].aws;
 	struct strs ids = { 0 };
 	struct ec2_call **calls = NULL, *all = NULL;
 	bool tagged = false;
 	int rc = -1;
 
-	j->queues = calloc(j->cluster->n_queues + 1, sizeof(*j->queues));
-	if (!j->queues || wanted_ids(j, &ids, &tagged) || !(calls = calloc(ids.n + 1, sizeof(struct ec2_call *)))) {
+	if (wanted_ids(j, cloud, &ids, &tagged) || !(calls = calloc(ids.n + 1, sizeof(struct ec2_call *)))) {
 		err_nomem(e);
 		goto out;
 	}
-	if (ask_images(j, &ids, calls, e))
+	if (ask_images(aws, &ids, calls, e))
 		goto out;
 	if (tagged) {
 		all = ec2_describe_images_tagged();
-		if (!all || ec2_perform_one(j->aws, all, apply_deadline(), e)) {
+		if (!all || ec2_perform_one(aws, all, apply_deadline(), e)) {
 			if (!all)
 				err_nomem(e);
 			goto out;
 		}
 	}
-	choose_images(j, calls, ids.n, all ? ec2_describe_images_reply(all) : NULL);
-	note_images(j, note);
+	choose_images(j, cloud, calls, ids.n, all ? ec2_describe_images_reply(all) : NULL);
 	rc = 0;
 out:
 	for (size_t i = 0; calls && i < ids.n; i++)
@@ -269,49 +358,66 @@ out:
 	return rc;
 }
 
+int apply_step_images(struct apply_job *j, struct buf *note, struct err *e)
+{
+	for (size_t i = 0; i <= j->gen->n_clouds; i++) {
+		if (cloud_images(j, (int64_t)i, e))
+			return -1;
+	}
+	note_images(j, note);
+	return 0;
+}
+
 /* --- machines that carry our name but are not ours */
 
-static char *foreign_names(const struct instances *l, const char *uuid, size_t *count)
-{
-	struct buf b = { 0 };
+struct machines {
+	struct buf foreign; /* names of those of others */
+	size_t n_foreign, alive;
+};
 
-	*count = 0;
+static void count_machines(const struct instances *l, const char *uuid, struct machines *m)
+{
 	for (size_t i = 0; l && i < l->n; i++) {
-		if (!instance_alive(l->v[i].state) || str_eq(l->v[i].cluster, uuid))
+		if (!instance_alive(l->v[i].state))
 			continue;
-		if ((*count)++ < NAMES_SHOWN)
-			buf_fmt(&b, "%s%s", b.n ? ", " : "", l->v[i].id);
+		m->alive++;
+		if (str_eq(l->v[i].cluster, uuid))
+			continue;
+		if (m->n_foreign++ < NAMES_SHOWN)
+			buf_fmt(&m->foreign, "%s%s", m->foreign.n ? ", " : "", l->v[i].id);
 	}
-	return buf_take(&b);
+}
+
+static int look_for_machines(struct apply_job *j, struct aws *aws, struct machines *m, struct err *e)
+{
+	const char *name[1] = { j->gen->cluster_name };
+	struct ec2_call *c = ec2_describe_by("tag:" TAG_PC_CLUSTER, name, 1);
+	int rc = c ? ec2_perform_one(aws, c, apply_deadline(), e) : err_nomem(e);
+
+	if (rc == 0)
+		count_machines(ec2_describe_reply(c), j->gen->uuid, m);
+	ec2_call_destroy(c);
+	return rc;
 }
 
 int apply_step_machines(struct apply_job *j, struct buf *note, struct err *e)
 {
-	const char *name[1] = { j->gen->cluster_name };
-	struct ec2_call *c = ec2_describe_by("tag:" TAG_PC_CLUSTER, name, 1);
-	const struct instances *l;
-	size_t foreign = 0, alive = 0;
-	char *names;
+	struct machines m = { 0 };
+	bool one;
+	int rc = 0;
 
-	if (!c)
-		return err_nomem(e);
-	if (ec2_perform_one(j->aws, c, apply_deadline(), e)) {
-		ec2_call_destroy(c);
-		return -1;
-	}
-	l = ec2_describe_reply(c);
-	names = foreign_names(l, j->gen->uuid, &foreign);
-	for (size_t i = 0; l && i < l->n; i++)
-		alive += instance_alive(l->v[i].state) != 0;
-	if (foreign)
+	for (size_t i = 0; i <= j->gen->n_clouds && rc == 0; i++)
+		rc = look_for_machines(j, j->clouds[i].aws, &m, e);
+	one = m.n_foreign == 1;
+	if (rc == 0 && m.n_foreign)
 		APPLY_PROBLEM(j,
 			      "%zu machine%s with tag " TAG_PC_CLUSTER
 			      "=%s belong%s to another cluster (%s%s): terminate %s, choose another "
 			      "ClusterName in %s, or give --adopt UUID if it is this cluster's (tag " TAG_CLUSTER ")",
-			      foreign, foreign == 1 ? "" : "s", j->gen->cluster_name, foreign == 1 ? "s" : "", names ? names : "",
-			      foreign > NAMES_SHOWN ? ", ..." : "", foreign == 1 ? "it" : "them", SETTINGS_PATH);
-	buf_fmt(note, "%zu of this cluster, %zu of others by its name", alive - foreign, foreign);
-	free(names);
-	ec2_call_destroy(c);
-	return 0;
+			      m.n_foreign, one ? "" : "s", j->gen->cluster_name, one ? "s" : "", buf_text(&m.foreign),
+			      m.n_foreign > NAMES_SHOWN ? ", ..." : "", one ? "it" : "them", SETTINGS_PATH);
+	if (rc == 0)
+		buf_fmt(note, "%zu of this cluster, %zu of others by its name", m.alive - m.n_foreign, m.n_foreign);
+	buf_free(&m.foreign);
+	return rc;
 }

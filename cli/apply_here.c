@@ -18,6 +18,7 @@
 #include "lib/base/num.h"
 #include "lib/base/proc.h"
 #include "lib/base/user.h"
+#include "lib/cluster/fallback.h"
 #include "lib/cluster/load.h"
 #include "lib/slurmctl/slurmctl.h"
 
@@ -89,6 +90,9 @@ int apply_step_settings(struct apply_job *j, struct buf *note, struct err *e)
 	j->set = settings_load(SETTINGS_PATH, &j->problems);
 	if (!j->set)
 		return err_set(e, "%s has errors", SETTINGS_PATH);
+	fallback_check(j->cluster, j->set, SETTINGS_PATH, &j->problems);
+	if (fallback_note_types(j->cluster, j->set))
+		return err_nomem(e);
 	buf_str(note, file_exists(SETTINGS_PATH) ? SETTINGS_PATH : "defaults (there is no " SETTINGS_PATH ")");
 	return 0;
 }
@@ -400,43 +404,6 @@ static int find_address(struct apply_job *j, struct err *e)
 	return 0;
 }
 
-static int fill_resource(const struct queue *q, const struct compute_resource *r, struct gen_resource *g)
-{
-	const struct placement_group *pg = cluster_placement(q, r);
-
-	g->queue = str_dup(q->name);
-	g->name = str_dup(r->name);
-	g->min_count = r->min_count;
-	g->max_count = r->max_count;
-	g->capacity = q->capacity;
-	g->placement_managed = cluster_placement_managed(q, r);
-	g->placement_group = g->placement_managed || pg->enabled == TRI_FALSE ? NULL : str_dup(pg->name);
-	g->single = r->instance_types.n == 1 && q->subnet_ids.n == 1;
-	return !g->queue || !g->name || strs_copy(&g->instance_types, &r->instance_types) ||
-	       strs_copy(&g->subnet_ids, &q->subnet_ids);
-}
-
-static int fill_resources(struct apply_job *j, struct err *e)
-{
-	for (size_t i = 0; i < j->cluster->n_queues; i++) {
-		const struct queue *q = &j->cluster->queues[i];
-
-		for (size_t k = 0; k < q->n_resources; k++) {
-			struct gen_resource *g = generation_add_resource(j->gen);
-
-			if (!g || fill_resource(q, &q->resources[k], g))
-				return err_nomem(e);
-			if (!g->single)
-				APPLY_PROBLEM_AT(
-					j, q->resources[k].at,
-					"compute resource %s of queue %s: several instance types or subnets in one resource cannot be "
-					"launched by this version; make a resource (or queue) of each",
-					g->name, g->queue);
-		}
-	}
-	return 0;
-}
-
 int apply_step_head(struct apply_job *j, struct buf *note, struct err *e)
 {
 	struct generation *g = j->gen;
@@ -449,7 +416,7 @@ int apply_step_head(struct apply_job *j, struct buf *note, struct err *e)
 	g->suspend_timeout_s = j->set->suspend_timeout_s;
 	if (!g->region)
 		return err_set(e, "%s names no Region", j->file);
-	if (fill_resources(j, e))
+	if (apply_fill_resources(j, e))
 		return -1;
 	g->bootstrap = bootstrap_render(g, e);
 	if (!g->bootstrap)
@@ -481,8 +448,11 @@ void apply_job_clear(struct apply_job *j)
 	gen_files_free(j->files, j->n_files);
 	strs_clear(&j->head_groups);
 	itypes_clear(&j->types);
-	aws_destroy(j->daemon_aws);
-	aws_destroy(j->aws);
+	for (size_t i = 0; i < j->n_clouds; i++) {
+		aws_destroy(j->clouds[i].daemon_aws);
+		aws_destroy(j->clouds[i].aws);
+	}
+	free(j->clouds);
 	generation_destroy(j->old);
 	generation_destroy(j->gen);
 	if (j->slurm_open)

@@ -24,12 +24,21 @@
 struct aws;
 struct err;
 
+/* A connection: 0 = the cluster's cloud, then those of the new generation's `clouds`, then those that only the generation before
+ * had, where there may be something to tidy. */
+struct apply_cloud {
+	const char *region;	/* borrowed from a generation */
+	struct aws *aws;	/* with this person's environment */
+	struct aws *daemon_aws; /* as the programs that slurmctld starts will do it; only as SlurmUser; NULL for an old one */
+};
+
 /* What was decided for one queue, in the order of cluster->queues. */
 struct apply_queue {
 	struct strs images;	  /* one a resource: image ids */
 	struct strs root_devices; /* one a resource, "" = unknown */
 	struct strs groups;	  /* security groups in force */
 	char *vpc;
+	int64_t cloud; /* of all its resources; as gen_resource.cloud */
 };
 
 /* One file of Slurm's folder: before and after. */
@@ -59,8 +68,8 @@ struct apply_job {
 	int slurmd_port;
 
 	struct generation *old, *gen; /* applied now (or NULL), and the one to be */
-	struct aws *aws;	      /* with this person's environment */
-	struct aws *daemon_aws;	      /* as the programs that slurmctld starts will do it; only as SlurmUser */
+	struct apply_cloud *clouds;
+	size_t n_clouds;
 	struct itypes types;
 	struct apply_queue *queues;
 	struct strs head_groups;
@@ -93,6 +102,15 @@ int apply_step_slurm(struct apply_job *j, struct buf *note, struct err *e);
 int apply_step_folders(struct apply_job *j, struct buf *note, struct err *e);
 int apply_step_previous(struct apply_job *j, struct buf *note, struct err *e);
 int apply_step_head(struct apply_job *j, struct buf *note, struct err *e);
+
+/* apply_resources.c: the generation's resources. First what the files say, then (types of reservations known) their stages, then
+ * the launch overrides. */
+int apply_fill_resources(struct apply_job *j, struct err *e);
+int apply_fill_stages(struct apply_job *j, struct err *e);
+void apply_fill_overrides(struct apply_job *j);
+bool apply_same_cloud(const struct gen_cloud *a, const struct gen_cloud *b);
+/* Region of the i-th queue. */
+const char *apply_region(const struct apply_job *j, size_t queue);
 
 /* apply_cloud.c: what EC2 has */
 int apply_step_account(struct apply_job *j, struct buf *note, struct err *e);

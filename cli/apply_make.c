@@ -8,6 +8,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/err.h"
 #include "lib/base/user.h"
+#include "lib/node/offering.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,6 +16,11 @@
 
 #define GROUP_LIMIT_MS 30000
 #define POLL_MS 500
+
+static struct aws *aws_of(const struct apply_job *j, const struct gen_resource *g)
+{
+	return j->clouds[g->cloud].aws;
+}
 
 /* --- placement groups */
 
@@ -28,7 +34,7 @@ static const struct ec2_placement *placement_find(const struct ec2_placements *l
 }
 
 /* State of a group by its name: 1 available, 0 there but not yet, -1 with e. */
-static int placement_state(struct apply_job *j, const char *name, struct err *e)
+static int placement_state(struct aws *aws, const char *name, struct err *e)
 {
 	struct ec2_call *c = ec2_describe_placement_group(name);
 	const struct ec2_placement *p;
@@ -36,7 +42,7 @@ static int placement_state(struct apply_job *j, const char *name, struct err *e)
 
 	if (!c)
 		return err_nomem(e);
-	if (ec2_perform_one(j->aws, c, apply_deadline(), e) == 0) {
+	if (ec2_perform_one(aws, c, apply_deadline(), e) == 0) {
 		p = placement_find(ec2_placement_groups_reply(c), name);
 		rc = p ? str_eq(p->state, "available") : err_set(e, "EC2 has no placement group %s", name);
 	}
@@ -44,7 +50,7 @@ static int placement_state(struct apply_job *j, const char *name, struct err *e)
 	return rc;
 }
 
-static int placement_create(struct apply_job *j, const char *name, struct err *e)
+static int placement_create(struct apply_job *j, struct aws *aws, const char *name, struct err *e)
 {
 	struct kvs tags = { 0 };
 	struct ec2_call *c = NULL;
@@ -55,12 +61,12 @@ static int placement_create(struct apply_job *j, const char *name, struct err *e
 	    !(c = ec2_create_placement_group(name, &tags))) {
 		rc = err_nomem(e);
 	} else {
-		rc = ec2_perform_one(j->aws, c, apply_deadline(), e);
+		rc = ec2_perform_one(aws, c, apply_deadline(), e);
 		/* a lost answer: the group is there already, made by us (its name holds our UUID) */
 		if (rc && str_eq(c->error.code, "InvalidPlacementGroup.Duplicate"))
 			rc = 0;
 	}
-	while (rc == 0 && (rc = placement_state(j, name, e)) == 0) {
+	while (rc == 0 && (rc = placement_state(aws, name, e)) == 0) {
 		if (clock_mono_ms() >= until) {
 			rc = err_set(e, "placement group %s is not available after %d s", name, GROUP_LIMIT_MS / 1000);
 			break;
@@ -83,31 +89,43 @@ static int need_placement(struct apply_job *j, const struct ec2_placements *have
 			return err_nomem(e);
 		if (placement_find(have, g->placement_group))
 			return 0;
-		rc = placement_create(j, g->placement_group, e);
+		rc = placement_create(j, aws_of(j, g), g->placement_group, e);
 		*made += rc == 0;
 	} else if (g->placement_group) {
-		rc = placement_state(j, g->placement_group, e) < 0 ? -1 : 0;
+		rc = placement_state(aws_of(j, g), g->placement_group, e) < 0 ? -1 : 0;
 	}
 	return rc ? err_prefix(e, "queue %s, compute resource %s", g->queue, g->name) : 0;
 }
 
-int apply_step_placement(struct apply_job *j, struct buf *note, struct err *e)
+/* Those of one cloud. */
+static int cloud_placement(struct apply_job *j, size_t cloud, size_t *made, struct err *e)
 {
 	struct ec2_call *c = ec2_describe_placement_groups(j->gen->uuid);
-	size_t made = 0, used = 0;
 	int rc;
 
 	if (!c)
 		return err_nomem(e);
-	rc = ec2_perform_one(j->aws, c, apply_deadline(), e);
+	rc = ec2_perform_one(j->clouds[cloud].aws, c, apply_deadline(), e);
 	for (size_t i = 0; i < j->gen->n_resources && rc == 0; i++) {
-		rc = need_placement(j, ec2_placement_groups_reply(c), &j->gen->resources[i], &made, e);
-		used += j->gen->resources[i].placement_group != NULL;
+		if (j->gen->resources[i].cloud == (int64_t)cloud)
+			rc = need_placement(j, ec2_placement_groups_reply(c), &j->gen->resources[i], made, e);
 	}
-	if (rc == 0)
-		buf_fmt(note, "%zu used, %zu created", used, made);
 	ec2_call_destroy(c);
 	return rc;
+}
+
+int apply_step_placement(struct apply_job *j, struct buf *note, struct err *e)
+{
+	size_t made = 0, used = 0;
+
+	for (size_t i = 0; i <= j->gen->n_clouds; i++) {
+		if (cloud_placement(j, i, &made, e))
+			return -1;
+	}
+	for (size_t i = 0; i < j->gen->n_resources; i++)
+		used += j->gen->resources[i].placement_group != NULL;
+	buf_fmt(note, "%zu used, %zu created", used, made);
+	return 0;
 }
 
 /* --- launch templates */
@@ -170,11 +188,11 @@ static int send_template(struct apply_job *j, struct template *t, const char *id
 
 	if (!c)
 		return err_nomem(e);
-	rc = ec2_perform_one(j->aws, c, apply_deadline(), e);
+	rc = ec2_perform_one(aws_of(j, g), c, apply_deadline(), e);
 	if (rc && str_eq(c->error.code, "InvalidLaunchTemplateName.AlreadyExistsException")) {
 		ec2_call_destroy(c);
 		c = template_call_renamed(j, t);
-		rc = c ? ec2_perform_one(j->aws, c, apply_deadline(), e) : err_nomem(e);
+		rc = c ? ec2_perform_one(aws_of(j, g), c, apply_deadline(), e) : err_nomem(e);
 	}
 	if (rc == 0) {
 		l = ec2_template_reply(c);
@@ -243,12 +261,13 @@ static int make_template(struct apply_job *j, const struct ec2_template_refs *ha
 	return rc;
 }
 
-static int make_templates(struct apply_job *j, const struct ec2_template_refs *have, size_t *made, struct err *e)
+static int make_templates(struct apply_job *j, size_t cloud, const struct ec2_template_refs *have, size_t *made,
+			  struct err *e)
 {
 	for (size_t i = 0; i < j->cluster->n_queues; i++) {
 		const struct queue *q = &j->cluster->queues[i];
 
-		for (size_t k = 0; k < q->n_resources; k++) {
+		for (size_t k = 0; k < q->n_resources && j->queues[i].cloud == (int64_t)cloud; k++) {
 			struct gen_resource *g = apply_resource(j, i, k);
 			const char *root = j->queues[i].root_devices.v[k];
 			struct template_input in = {
@@ -270,50 +289,122 @@ static int make_templates(struct apply_job *j, const struct ec2_template_refs *h
 	return 0;
 }
 
-int apply_step_templates(struct apply_job *j, struct buf *note, struct err *e)
+/* Those of one cloud. */
+static int cloud_templates(struct apply_job *j, size_t cloud, size_t *made, struct err *e)
 {
 	struct ec2_call *c = ec2_describe_templates(j->gen->uuid);
-	size_t made = 0;
 	int rc;
 
 	if (!c)
 		return err_nomem(e);
-	rc = ec2_perform_one(j->aws, c, apply_deadline(), e);
+	rc = ec2_perform_one(j->clouds[cloud].aws, c, apply_deadline(), e);
 	if (rc == 0)
-		rc = make_templates(j, ec2_template_reply(c), &made, e);
-	if (rc == 0)
-		buf_fmt(note, "%zu used, %zu new or with a new version", j->gen->n_resources, made);
+		rc = make_templates(j, cloud, ec2_template_reply(c), made, e);
 	ec2_call_destroy(c);
 	return rc;
 }
 
+int apply_step_templates(struct apply_job *j, struct buf *note, struct err *e)
+{
+	size_t made = 0;
+
+	for (size_t i = 0; i <= j->gen->n_clouds; i++) {
+		if (cloud_templates(j, i, &made, e))
+			return -1;
+	}
+	buf_fmt(note, "%zu used, %zu new or with a new version", j->gen->n_resources, made);
+	return 0;
+}
+
 /* --- would EC2 launch? */
 
-static int try_one(struct apply_job *j, const struct gen_resource *g, struct err *e)
+static struct ec2_call *run_call(const struct gen_resource *g, const char *token)
 {
-	char token[37];
-	struct ec2_run run = {
+	const struct ec2_run run = {
 		.template_id = g->template_id,
 		.template_version = g->template_version,
 		.min_count = 1,
 		.max_count = 1,
 		.client_token = token,
+		.overrides = &g->overrides,
 		.dry_run = true,
 	};
+
+	return ec2_run_instances(&run);
+}
+
+/* What the market of a stage is called in a fleet. */
+static const char *capacity_word(enum capacity_type c)
+{
+	return c == CAPACITY_SPOT ? MARKET_SPOT : c == CAPACITY_BLOCK ? MARKET_BLOCK : MARKET_ONDEMAND;
+}
+
+/* A fleet of every type and subnet of the stage. NULL on no memory. */
+static struct ec2_call *fleet_call(const struct gen_resource *g, const struct gen_stage *st, const char *token)
+{
+	size_t n = st->instance_types.n * st->subnet_ids.n;
+	struct ec2_fleet_choice *choices = calloc(n, sizeof(*choices));
+	struct ec2_fleet fleet = {
+		.template_id = g->template_id,
+		.template_version = g->template_version,
+		.choices = choices,
+		.n_choices = n,
+		.total = 1,
+		.single_type = st->instance_types.n == 1,
+		.single_zone = st->subnet_ids.n == 1,
+		.capacity = capacity_word(st->capacity),
+		.client_token = token,
+		.overrides = &g->overrides,
+		.dry_run = true,
+	};
+	struct ec2_call *c = NULL;
+
+	for (size_t i = 0; choices && i < n; i++)
+		choices[i] = (struct ec2_fleet_choice){
+			.type = st->instance_types.v[i / st->subnet_ids.n],
+			.subnet_id = st->subnet_ids.v[i % st->subnet_ids.n],
+			.max_price = st->max_price,
+			.priority = -1,
+		};
+	if (choices)
+		c = ec2_create_fleet(&fleet);
+	free(choices);
+	return c;
+}
+
+/* st NULL = by RunInstances. */
+static int try_one(struct apply_job *j, const struct gen_resource *g, const struct gen_stage *st, struct err *e)
+{
+	char token[37];
 	struct ec2_call *c;
 	int rc = 0;
 
 	rand_uuid(token);
-	c = ec2_run_instances(&run);
+	c = st ? fleet_call(g, st, token) : run_call(g, token);
 	if (!c)
 		return err_nomem(e);
-	ec2_perform_one(j->daemon_aws, c, apply_deadline(), e);
+	ec2_perform_one(j->clouds[g->cloud].daemon_aws, c, apply_deadline(), e);
 	if (str_eq(c->error.code, "UnauthorizedOperation"))
 		rc = err_prefix(e, "user %s may not launch it: `slurm-ec2 policy` prints the permissions it needs",
 				j->gen->slurm_user);
 	else if (!str_eq(c->error.code, "DryRunOperation"))
 		rc = err_prefix(e, "EC2 would not launch it");
 	ec2_call_destroy(c);
+	return rc;
+}
+
+/* In each way it may be launched. */
+static int try_resource(struct apply_job *j, const struct gen_resource *g, struct err *e)
+{
+	int rc = 0;
+
+	if (g->single)
+		return try_one(j, g, NULL, e);
+	for (size_t i = 0; i < g->n_stages && rc == 0; i++) {
+		rc = try_one(j, g, &g->stages[i], e);
+		if (rc && i > 0)
+			err_prefix(e, "fallback %zu", i);
+	}
 	return rc;
 }
 
@@ -324,7 +415,7 @@ int apply_step_try_launch(struct apply_job *j, struct buf *note, struct err *e)
 	if (user_become(j->gen->slurm_user, e))
 		return -1;
 	for (size_t i = 0; i < j->gen->n_resources && rc == 0; i++) {
-		rc = try_one(j, &j->gen->resources[i], e);
+		rc = try_resource(j, &j->gen->resources[i], e);
 		if (rc)
 			err_prefix(e, "queue %s, compute resource %s", j->gen->resources[i].queue, j->gen->resources[i].name);
 	}
@@ -365,47 +456,51 @@ static bool placement_used(const struct apply_job *j, const char *name)
 }
 
 /* Failing to tidy is no failure of apply: the next one tries again. */
-static void delete_one(struct apply_job *j, struct ec2_call *c, const char *what, size_t *gone)
+static void delete_one(struct apply_job *j, struct aws *aws, struct ec2_call *c, const char *what, size_t *gone)
 {
 	struct err e = { 0 };
 
 	if (!c)
 		return;
-	if (ec2_perform_one(j->aws, c, apply_deadline(), &e))
+	if (ec2_perform_one(aws, c, apply_deadline(), &e))
 		APPLY_WARN(j, "%s is not used any more but could not be deleted: %s", what, e.text);
 	else
 		(*gone)++;
 	ec2_call_destroy(c);
 }
 
-static void tidy_templates(struct apply_job *j, const struct ec2_template_refs *l, size_t *gone)
+static void tidy_templates(struct apply_job *j, struct aws *aws, const struct ec2_template_refs *l, size_t *gone)
 {
 	for (size_t i = 0; l && i < l->n; i++) {
 		if (!template_used(j, l->v[i].id))
-			delete_one(j, ec2_delete_template(l->v[i].id), l->v[i].name, gone);
+			delete_one(j, aws, ec2_delete_template(l->v[i].id), l->v[i].name, gone);
 	}
 }
 
-static void tidy_placements(struct apply_job *j, const struct ec2_placements *l, size_t *gone)
+static void tidy_placements(struct apply_job *j, struct aws *aws, const struct ec2_placements *l, size_t *gone)
 {
 	for (size_t i = 0; l && i < l->n; i++) {
 		if (str_eq(l->v[i].state, "available") && !placement_used(j, l->v[i].name))
-			delete_one(j, ec2_delete_placement_group(l->v[i].name), l->v[i].name, gone);
+			delete_one(j, aws, ec2_delete_placement_group(l->v[i].name), l->v[i].name, gone);
 	}
 }
 
 int apply_step_tidy(struct apply_job *j, struct buf *note, struct err *e)
 {
-	struct ec2_call *t = ec2_describe_templates(j->gen->uuid), *p = ec2_describe_placement_groups(j->gen->uuid);
 	size_t gone = 0;
 
-	if (t && ec2_perform_one(j->aws, t, apply_deadline(), e) == 0)
-		tidy_templates(j, ec2_template_reply(t), &gone);
-	if (p && ec2_perform_one(j->aws, p, apply_deadline(), e) == 0)
-		tidy_placements(j, ec2_placement_groups_reply(p), &gone);
+	for (size_t i = 0; i < j->n_clouds; i++) {
+		struct ec2_call *t = ec2_describe_templates(j->gen->uuid), *p = ec2_describe_placement_groups(j->gen->uuid);
+		struct aws *aws = j->clouds[i].aws;
+
+		if (t && ec2_perform_one(aws, t, apply_deadline(), e) == 0)
+			tidy_templates(j, aws, ec2_template_reply(t), &gone);
+		if (p && ec2_perform_one(aws, p, apply_deadline(), e) == 0)
+			tidy_placements(j, aws, ec2_placement_groups_reply(p), &gone);
+		ec2_call_destroy(t);
+		ec2_call_destroy(p);
+	}
 	buf_fmt(note, "%zu removed", gone);
-	ec2_call_destroy(t);
-	ec2_call_destroy(p);
 	return 0;
 }
 

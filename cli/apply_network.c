@@ -8,6 +8,7 @@
 #include "lib/aws/imds.h"
 #include "lib/base/err.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,28 +32,110 @@ static long queue_nodes(const struct queue *q)
 	return n;
 }
 
+/* Every subnet of the queue's stages once, in order. */
+static int queue_subnets(const struct apply_job *j, size_t at, struct strs *out)
+{
+	for (size_t i = 0; i < j->cluster->queues[at].n_resources; i++) {
+		const struct gen_resource *g = apply_resource(j, at, i);
+
+		for (size_t s = 0; s < g->n_stages; s++) {
+			const struct strs *ids = &g->stages[s].subnet_ids;
+
+			for (size_t k = 0; k < ids->n; k++) {
+				if (!strs_has(out, ids->v[k]) && strs_add(out, ids->v[k]))
+					return -1;
+			}
+		}
+	}
+	return 0;
+}
+
+/* Where a subnet of the queue stands: in cluster.yaml, else in a fallback. */
+static void subnet_problem(struct apply_job *j, size_t at, const char *id, const char *text)
+{
+	const struct queue *q = &j->cluster->queues[at];
+	struct place where = q->subnets_at;
+	const char *file = j->cluster->file;
+
+	for (size_t i = 0; i < j->set->n_fallbacks && !strs_has(&q->subnet_ids, id); i++) {
+		const struct fallback *f = &j->set->fallbacks[i];
+
+		for (size_t k = 0; str_eq(f->queue, q->name) && k < f->n_stages; k++) {
+			if (!strs_has(&f->stages[k].subnet_ids, id))
+				continue;
+			where = f->stages[k].at;
+			file = SETTINGS_PATH;
+		}
+	}
+	problems_add(&j->problems, PROBLEM_ERROR, file, where.line, where.column, NULL, "queue %s: %s", q->name, text);
+}
+
 static void judge_subnets(struct apply_job *j, size_t at, const struct ec2_subnets *l)
 {
 	const struct queue *q = &j->cluster->queues[at];
+	struct strs ids = { 0 };
 	long room = 0;
 
-	for (size_t i = 0; i < q->subnet_ids.n; i++) {
-		const struct ec2_subnet *s = subnet_find(l, q->subnet_ids.v[i]);
+	if (queue_subnets(j, at, &ids))
+		j->problems.nomem = true;
+	for (size_t i = 0; i < ids.n; i++) {
+		const struct ec2_subnet *s = subnet_find(l, ids.v[i]);
+		char text[200];
 
 		if (!s) {
-			APPLY_PROBLEM_AT(j, q->subnets_at, "queue %s: EC2 has no subnet %s in %s", q->name, q->subnet_ids.v[i],
-					 j->gen->region);
+			snprintf(text, sizeof(text), "EC2 has no subnet %s in %s", ids.v[i], apply_region(j, at));
+			subnet_problem(j, at, ids.v[i], text);
 			continue;
 		}
 		room += s->free_addresses;
 		if (!j->queues[at].vpc)
 			j->queues[at].vpc = str_dup(s->vpc);
 		else if (!str_eq(j->queues[at].vpc, s->vpc))
-			APPLY_PROBLEM_AT(j, q->subnets_at, "queue %s: its subnets are in different VPCs", q->name);
+			subnet_problem(j, at, ids.v[i], "its subnets are in different VPCs");
 	}
 	if (j->queues[at].vpc && room < queue_nodes(q))
 		problems_add(&j->problems, PROBLEM_WARNING, j->cluster->file, q->subnets_at.line, q->subnets_at.column, NULL,
 			     "queue %s: its subnets have %ld free addresses for %ld nodes", q->name, room, queue_nodes(q));
+	strs_clear(&ids);
+}
+
+/* EC2 takes one subnet of a zone in a launch. */
+static void judge_zones(struct apply_job *j, size_t at, const struct gen_stage *st)
+{
+	for (size_t i = 1; i < st->zones.n; i++) {
+		for (size_t k = 0; k < i; k++) {
+			char text[200];
+
+			if (!st->zones.v[i][0] || !str_eq(st->zones.v[i], st->zones.v[k]))
+				continue;
+			snprintf(text, sizeof(text), "subnets %s and %s are both in zone %s; give one subnet a zone",
+				 st->subnet_ids.v[k], st->subnet_ids.v[i], st->zones.v[i]);
+			subnet_problem(j, at, st->subnet_ids.v[i], text);
+		}
+	}
+}
+
+static int fill_zones(struct apply_job *j, size_t at, const struct ec2_subnets *l)
+{
+	for (size_t i = 0; i < j->cluster->queues[at].n_resources; i++) {
+		struct gen_resource *g = apply_resource(j, at, i);
+
+		for (size_t s = 0; s < g->n_stages; s++) {
+			struct gen_stage *st = &g->stages[s];
+
+			for (size_t k = 0; k < st->subnet_ids.n; k++) {
+				const struct ec2_subnet *found = subnet_find(l, st->subnet_ids.v[k]);
+
+				if (strs_add(&st->zones, found && found->zone ? found->zone : ""))
+					return -1;
+			}
+			/* stages of one queue often share their subnets: say it once */
+			if (s == 0 ? i == 0 : !str_eq(st->subnet_ids.v[0], g->stages[0].subnet_ids.v[0]) ||
+						      st->subnet_ids.n != g->stages[0].subnet_ids.n)
+				judge_zones(j, at, st);
+		}
+	}
+	return 0;
 }
 
 /* One id EC2 does not know spoils a call, so the ids are asked one by one and the answers are kept side by side. */
@@ -62,7 +145,7 @@ struct asked {
 	size_t cap;
 };
 
-static int ask_one(struct apply_job *j, struct asked *a, struct ec2_call *c, const char *id, const char *unknown, struct err *e)
+static int ask_one(struct aws *aws, struct asked *a, struct ec2_call *c, const char *id, const char *unknown, struct err *e)
 {
 	if (!c)
 		return err_nomem(e);
@@ -71,7 +154,7 @@ static int ask_one(struct apply_job *j, struct asked *a, struct ec2_call *c, con
 		return err_nomem(e);
 	}
 	a->call[a->ids.n - 1] = c;
-	if (ec2_perform_one(j->aws, c, apply_deadline(), e) && !str_prefix(c->error.code, unknown))
+	if (ec2_perform_one(aws, c, apply_deadline(), e) && !str_prefix(c->error.code, unknown))
 		return -1;
 	return 0;
 }
@@ -84,19 +167,27 @@ static void asked_clear(struct asked *a)
 	strs_clear(&a->ids);
 }
 
+static int ask_queue_subnets(struct apply_job *j, size_t at, struct asked *a, struct err *e)
+{
+	struct aws *aws = j->clouds[j->queues[at].cloud].aws;
+	struct strs ids = { 0 };
+	int rc = queue_subnets(j, at, &ids) ? err_nomem(e) : 0;
+
+	for (size_t k = 0; k < ids.n && rc == 0; k++) {
+		const char *one[1] = { ids.v[k] };
+
+		if (!strs_has(&a->ids, ids.v[k]))
+			rc = ask_one(aws, a, ec2_describe_subnets(one, 1), one[0], "InvalidSubnetID", e);
+	}
+	strs_clear(&ids);
+	return rc;
+}
+
 static int ask_subnets(struct apply_job *j, struct asked *a, struct ec2_subnets *all, struct err *e)
 {
 	for (size_t i = 0; i < j->cluster->n_queues; i++) {
-		const struct strs *ids = &j->cluster->queues[i].subnet_ids;
-
-		for (size_t k = 0; k < ids->n; k++) {
-			const char *one[1] = { ids->v[k] };
-
-			if (strs_has(&a->ids, ids->v[k]))
-				continue;
-			if (ask_one(j, a, ec2_describe_subnets(one, 1), one[0], "InvalidSubnetID", e))
-				return -1;
-		}
+		if (ask_queue_subnets(j, i, a, e))
+			return -1;
 	}
 	for (size_t i = 0; i < a->ids.n; i++) {
 		const struct ec2_subnets *l = a->call[i]->error.class == AWS_OK ? ec2_describe_subnets_reply(a->call[i]) : NULL;
@@ -112,7 +203,7 @@ static int ask_subnets(struct apply_job *j, struct asked *a, struct ec2_subnets 
 
 /* --- security groups */
 
-static int default_group(struct apply_job *j, struct apply_queue *q, struct err *e)
+static int default_group(struct aws *aws, struct apply_queue *q, struct err *e)
 {
 	struct ec2_call *c = ec2_describe_default_group(q->vpc);
 	const struct ec2_groups *l;
@@ -120,7 +211,7 @@ static int default_group(struct apply_job *j, struct apply_queue *q, struct err 
 
 	if (!c)
 		return err_nomem(e);
-	if (ec2_perform_one(j->aws, c, apply_deadline(), e) == 0) {
+	if (ec2_perform_one(aws, c, apply_deadline(), e) == 0) {
 		l = ec2_describe_groups_reply(c);
 		rc = l && l->n ? 0
 			       : err_set(e,
@@ -144,7 +235,7 @@ static int groups_in_force(struct apply_job *j, size_t at, struct err *e)
 	if (own->n) {
 		if (strs_copy(&to->groups, own))
 			return err_nomem(e);
-	} else if (to->vpc && default_group(j, to, e)) {
+	} else if (to->vpc && default_group(j->clouds[to->cloud].aws, to, e)) {
 		return -1;
 	}
 	for (size_t i = 0; i < q->additional_security_groups.n; i++) {
@@ -169,7 +260,7 @@ static int head_groups(struct apply_job *j, struct err *e)
 		c = ec2_describe_ids(one, 1);
 		if (!c)
 			rc = err_nomem(e);
-		else if (ec2_perform_one(j->aws, c, apply_deadline(), e) == 0 && (l = ec2_describe_reply(c)) && l->n) {
+		else if (ec2_perform_one(j->clouds[0].aws, c, apply_deadline(), e) == 0 && (l = ec2_describe_reply(c)) && l->n) {
 			j->head_in_ec2 = true;
 			for (size_t i = 0; i < l->v[0].groups.n && rc == 0; i++)
 				rc = strs_add(&j->head_groups, l->v[0].groups.id[i]) ? err_nomem(e) : 0;
@@ -181,7 +272,7 @@ static int head_groups(struct apply_job *j, struct err *e)
 	return rc;
 }
 
-static int ask_groups(struct apply_job *j, struct asked *a, const struct strs *ids, struct ec2_groups *all, struct err *e)
+static int ask_groups(struct aws *aws, struct asked *a, const struct strs *ids, struct ec2_groups *all, struct err *e)
 {
 	for (size_t i = 0; i < ids->n; i++) {
 		const char *one[1] = { ids->v[i] };
@@ -191,7 +282,7 @@ static int ask_groups(struct apply_job *j, struct asked *a, const struct strs *i
 		if (strs_has(&a->ids, ids->v[i]))
 			continue;
 		c = ec2_describe_groups(one, 1);
-		if (ask_one(j, a, c, one[0], "InvalidGroup", e))
+		if (ask_one(aws, a, c, one[0], "InvalidGroup", e))
 			return -1;
 		l = c->error.class == AWS_OK ? ec2_describe_groups_reply(c) : NULL;
 		for (size_t k = 0; l && k < l->n; k++) {
@@ -205,6 +296,11 @@ static int ask_groups(struct apply_job *j, struct asked *a, const struct strs *i
 
 #define OPEN_COMMAND "aws ec2 authorize-security-group-ingress --region %s --group-id %s --protocol tcp --port %s "
 
+static const char *queue_region(const struct apply_job *j, const struct apply_queue *d)
+{
+	return apply_region(j, (size_t)(d - j->queues));
+}
+
 static void judge_head_to_node(struct apply_job *j, const struct queue *q, const struct apply_queue *d,
 			       const struct ec2_groups *all)
 {
@@ -213,7 +309,7 @@ static void judge_head_to_node(struct apply_job *j, const struct queue *q, const
 	if (secgroup_admits(all, &d->groups, &j->head_groups, j->gen->head_address, j->slurmd_port))
 		return;
 	snprintf(port, sizeof(port), "%d", j->slurmd_port);
-	if (j->head_groups.n)
+	if (j->head_groups.n && d->cloud == 0) /* another region knows no group of ours */
 		APPLY_PROBLEM_AT(
 			j, q->at,
 			"queue %s: slurmctld cannot reach slurmd (TCP %s) through the nodes' security groups; open it: " OPEN_COMMAND
@@ -224,7 +320,7 @@ static void judge_head_to_node(struct apply_job *j, const struct queue *q, const
 			j, q->at,
 			"queue %s: slurmctld cannot reach slurmd (TCP %s) through the nodes' security groups; open it: " OPEN_COMMAND
 			"--cidr %s/32",
-			q->name, port, j->gen->region, d->groups.v[0], port, j->gen->head_address);
+			q->name, port, queue_region(j, d), d->groups.v[0], port, j->gen->head_address);
 }
 
 /* slurmd passes messages on to other nodes, and MPI uses any port. */
@@ -239,7 +335,7 @@ static void judge_node_to_node(struct apply_job *j, const struct queue *q, const
 	else
 		APPLY_PROBLEM_AT(j, q->at,
 				 "queue %s: nodes cannot reach each other; open it: " OPEN_COMMAND "--source-group %s", q->name,
-				 j->gen->region, d->groups.v[0], "0-65535", d->groups.v[0]);
+				 queue_region(j, d), d->groups.v[0], "0-65535", d->groups.v[0]);
 }
 
 static void judge_node_to_head(struct apply_job *j, const struct queue *q, const struct apply_queue *d,
@@ -252,7 +348,13 @@ static void judge_node_to_head(struct apply_job *j, const struct queue *q, const
 	if (secgroup_admits(all, &j->head_groups, &d->groups, cidr, -1))
 		return;
 	snprintf(port, sizeof(port), "%d", j->gen->slurmctld_port);
-	if (!secgroup_admits(all, &j->head_groups, &d->groups, cidr, j->gen->slurmctld_port))
+	if (!secgroup_admits(all, &j->head_groups, &d->groups, cidr, j->gen->slurmctld_port) && d->cloud != 0)
+		APPLY_PROBLEM_AT(
+			j, q->at,
+			"queue %s: nodes cannot reach slurmctld (TCP %s) through the head node's security groups; open it: " OPEN_COMMAND
+			"--cidr %s",
+			q->name, port, j->gen->region, j->head_groups.v[0], port, cidr ? cidr : "0.0.0.0/0");
+	else if (!secgroup_admits(all, &j->head_groups, &d->groups, cidr, j->gen->slurmctld_port))
 		APPLY_PROBLEM_AT(
 			j, q->at,
 			"queue %s: nodes cannot reach slurmctld (TCP %s) through the head node's security groups; open it: " OPEN_COMMAND
@@ -293,11 +395,13 @@ static int look(struct apply_job *j, struct asked *subnets_asked, struct asked *
 		struct ec2_groups *groups, struct err *e)
 {
 	if (ask_subnets(j, subnets_asked, subnets, e) || head_groups(j, e) ||
-	    ask_groups(j, groups_asked, &j->head_groups, groups, e))
+	    ask_groups(j->clouds[0].aws, groups_asked, &j->head_groups, groups, e))
 		return -1;
 	for (size_t i = 0; i < j->cluster->n_queues; i++) {
 		judge_subnets(j, i, subnets);
-		if (groups_in_force(j, i, e) || ask_groups(j, groups_asked, &j->queues[i].groups, groups, e))
+		if (fill_zones(j, i, subnets))
+			return err_nomem(e);
+		if (groups_in_force(j, i, e) || ask_groups(j->clouds[j->queues[i].cloud].aws, groups_asked, &j->queues[i].groups, groups, e))
 			return -1;
 		judge_groups(j, i, groups, subnets);
 	}

@@ -3,7 +3,7 @@ bin_PROGRAMS += %D%/slurm-ec2
 %C%_slurm_ec2_SOURCES = %D%/slurm-ec2.c lib/base/sanitizer.c %D%/command.h \
 	%D%/session.c %D%/session.h \
 	%D%/secgroup.c %D%/secgroup.h %D%/image.c %D%/image.h \
-	%D%/apply_job.h %D%/apply_here.c %D%/apply_cloud.c %D%/apply_network.c %D%/apply_files.c %D%/apply_make.c \
+	%D%/apply_job.h %D%/apply_here.c %D%/apply_resources.c %D%/apply_cloud.c %D%/apply_network.c %D%/apply_files.c %D%/apply_make.c \
 	%D%/apply_scratch.c %D%/apply_install.c \
 	%D%/interrupt.c %D%/interrupt.h %D%/trial_folder.c %D%/trial_folder.h \
 	%D%/cmd_apply.c \

@@ -10,26 +10,101 @@
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
 #include "lib/base/file.h"
+#include "lib/base/problem.h"
 
 #include <stdlib.h>
 
 #define FACTS_FILE_MAX (64u << 20)
 #define TYPES_PER_CALL 100 /* EC2's own limit */
 
-int facts_types(const struct cluster *c, struct strs *out)
+static int add_new(struct strs *out, const struct strs *names)
 {
-	for (size_t i = 0; i < c->n_queues; i++) {
-		for (size_t j = 0; j < c->queues[i].n_resources; j++) {
-			const struct strs *t = &c->queues[i].resources[j].instance_types;
-
-			for (size_t k = 0; k < t->n; k++) {
-				if (!strs_has(out, t->v[k]) && strs_add(out, t->v[k]))
-					return -1;
-			}
-		}
+	for (size_t i = 0; i < names->n; i++) {
+		if (!strs_has(out, names->v[i]) && strs_add(out, names->v[i]))
+			return -1;
 	}
 	return 0;
 }
+
+int facts_queue_types(const struct queue *q, struct strs *out)
+{
+	for (size_t i = 0; i < q->n_resources; i++) {
+		if (add_new(out, &q->resources[i].instance_types) || add_new(out, &q->resources[i].more_types))
+			return -1;
+	}
+	return 0;
+}
+
+int facts_types(const struct cluster *c, struct strs *out)
+{
+	for (size_t i = 0; i < c->n_queues; i++) {
+		if (facts_queue_types(&c->queues[i], out))
+			return -1;
+	}
+	return 0;
+}
+
+/* --- the type of a capacity reservation */
+
+static bool needs_type(const struct queue *q, const struct compute_resource *r)
+{
+	return r->instance_types.n == 0 && cluster_reservation_id(q, r);
+}
+
+static const struct ec2_reservation *reservation_find(const struct ec2_reservations *l, const char *id)
+{
+	for (size_t i = 0; l && i < l->n; i++) {
+		if (str_eq(l->v[i].id, id))
+			return &l->v[i];
+	}
+	return NULL;
+}
+
+/* 0, or -1 on no memory; what EC2 does not know is a problem. */
+static int fill_types(const struct cluster *c, struct queue *q, const struct ec2_reservations *l, struct problems *p)
+{
+	for (size_t i = 0; i < q->n_resources; i++) {
+		struct compute_resource *r = &q->resources[i];
+		const struct ec2_reservation *v;
+
+		if (!needs_type(q, r))
+			continue;
+		v = reservation_find(l, cluster_reservation_id(q, r));
+		if (!v || !v->type)
+			problems_add(p, PROBLEM_ERROR, c->file, r->at.line, r->at.column, NULL,
+				     "queue %s, compute resource %s: EC2 has no capacity reservation %s", q->name, r->name,
+				     cluster_reservation_id(q, r));
+		else if (strs_add(&r->instance_types, v->type))
+			return -1;
+	}
+	return 0;
+}
+
+int facts_reserved(struct aws *a, const struct cluster *c, struct queue *q, int64_t deadline_mono_ms, struct problems *p,
+		   struct err *e)
+{
+	struct strs ids = { 0 };
+	struct ec2_call *call = NULL;
+	int rc = 0;
+
+	for (size_t i = 0; i < q->n_resources && rc == 0; i++) {
+		const char *id = cluster_reservation_id(q, &q->resources[i]);
+
+		if (needs_type(q, &q->resources[i]) && !strs_has(&ids, id) && strs_add(&ids, id))
+			rc = err_nomem(e);
+	}
+	if (rc == 0 && ids.n > 0) {
+		call = ec2_describe_reservations((const char *const *)ids.v, ids.n);
+		rc = call ? ec2_perform_one(a, call, deadline_mono_ms, e) : err_nomem(e);
+		if (rc == 0 && fill_types(c, q, ec2_describe_reservations_reply(call), p))
+			rc = err_nomem(e);
+	}
+	ec2_call_destroy(call);
+	strs_clear(&ids);
+	return rc;
+}
+
+/* --- facts of types */
 
 int facts_read(const char *path, struct itypes *out, struct err *e)
 {

@@ -11,9 +11,16 @@
 
 struct aws;
 struct err;
+struct problems;
 
-/* Every instance type of the cluster once, in the order of the file. -1 on no memory. */
+/* Every instance type of the cluster, or of one queue, once, in the order of the file; those of fallbacks too. -1 on no
+ * memory. */
 int facts_types(const struct cluster *c, struct strs *out);
+int facts_queue_types(const struct queue *q, struct strs *out);
+/* Fill in the types of the queue's compute resources that name a capacity reservation instead: EC2 is asked. One that EC2 does
+ * not have is a problem with its place in c's file. */
+int facts_reserved(struct aws *a, const struct cluster *c, struct queue *q, int64_t deadline_mono_ms, struct problems *p,
+		   struct err *e);
 /* Append what the file says. */
 int facts_read(const char *path, struct itypes *out, struct err *e);
 /* Ask EC2 for the types that are not in *out yet. */

@@ -82,33 +82,92 @@ static int cpus_of(const struct itype *t, bool disable_smt)
 	return disable_smt && cpus >= threads ? cpus / threads : cpus;
 }
 
+static int gpus_of(const struct itype *t)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < t->n_gpus; i++)
+		count += t->gpus[i].count;
+	return count;
+}
+
+static const char *gpu_maker(const struct itype *t)
+{
+	return t->n_gpus && t->gpus[0].manufacturer ? t->gpus[0].manufacturer : "";
+}
+
+/* A job must run the same on whichever type it gets. */
+static int must_agree(const struct itype *a, const struct itype *b, bool disable_smt, struct err *e)
+{
+	int cpus_a = cpus_of(a, disable_smt), cpus_b = cpus_of(b, disable_smt);
+
+	if (a->arch && b->arch && strcmp(a->arch, b->arch) != 0)
+		return err_set(e, "%s is %s but %s is %s: one compute resource can have one architecture only", a->name, a->arch,
+			       b->name, b->arch);
+	if (cpus_a != cpus_b)
+		return err_set(e, "%s has %d CPUs but %s has %d: all types of one compute resource must have as many", a->name,
+			       cpus_a, b->name, cpus_b);
+	if (gpus_of(a) != gpus_of(b))
+		return err_set(e, "%s has %d GPUs but %s has %d: all types of one compute resource must have as many", a->name,
+			       gpus_of(a), b->name, gpus_of(b));
+	if (strcmp(gpu_maker(a), gpu_maker(b)) != 0)
+		return err_set(e, "the GPUs of %s are by %s but those of %s by %s: one compute resource can have one maker only",
+			       a->name, gpu_maker(a), b->name, gpu_maker(b));
+	return 0;
+}
+
+/* The i-th type of the resource: its own, then those of its fallback. NULL past the end. */
+static const char *type_at(const struct compute_resource *r, size_t i)
+{
+	if (i < r->instance_types.n)
+		return r->instance_types.v[i];
+	i -= r->instance_types.n;
+	return i < r->more_types.n ? r->more_types.v[i] : NULL;
+}
+
+static int fold_types(const struct compute_resource *r, const struct itypes *types, struct hardware *h, struct err *e)
+{
+	const struct itype *first = NULL;
+	const char *name;
+
+	for (size_t i = 0; (name = type_at(r, i)) != NULL; i++) {
+		const struct itype *t = itypes_find(types, name);
+
+		if (!t)
+			return err_set(e, "nothing is known of instance type %s", name);
+		if (first && must_agree(first, t, r->disable_smt, e))
+			return -1;
+		if (r->efa && !t->efa)
+			return err_set(e, "Efa is enabled, but %s has no EFA", name);
+		itype_fold(h, t, cpus_of(t, r->disable_smt), !first);
+		if (!first)
+			first = t;
+	}
+	if (first)
+		h->arch = first->arch;
+	return 0;
+}
+
+static int64_t memory_of(const struct compute_resource *r, int64_t least)
+{
+	int64_t mib = r->schedulable_memory_mib > 0 ? r->schedulable_memory_mib : least * MEMORY_PERCENT / 100;
+
+	return mib < 1 ? 1 : mib;
+}
+
 int hardware_resolve(const struct compute_resource *r, const struct itypes *types, struct hardware *out, struct err *e)
 {
 	struct hardware h = { 0 };
 
-	for (size_t i = 0; i < r->instance_types.n; i++) {
-		const struct itype *t = itypes_find(types, r->instance_types.v[i]);
-
-		if (!t)
-			return err_set(e, "nothing is known of instance type %s", r->instance_types.v[i]);
-		if (i > 0 && h.arch && t->arch && strcmp(h.arch, t->arch) != 0)
-			return err_set(e, "%s is %s but %s is %s: one compute resource can have one architecture only",
-				       r->instance_types.v[0], h.arch, t->name, t->arch);
-		h.arch = t->arch;
-		itype_fold(&h, t, cpus_of(t, r->disable_smt), i == 0);
-	}
-	if (!h.fewest_cards)
-		return err_set(
-			e, "it names no instance type: give InstanceType (a capacity reservation is not asked for its type)");
+	if (r->instance_types.n == 0)
+		return err_set(e, "its instance type is that of its capacity reservation, and EC2 was not asked: give InstanceType");
+	if (fold_types(r, types, &h, e))
+		return -1;
 	/* EC2 can switch the second threads off at launch; with several types the boot script must, for the counts differ. */
-	if (r->disable_smt && r->instance_types.n == 1 && h.fewest_cards->threads_per_core > 1 && h.fewest_cards->one_thread_ok)
+	if (r->disable_smt && r->instance_types.n == 1 && r->more_types.n == 0 && h.fewest_cards->threads_per_core > 1 &&
+	    h.fewest_cards->one_thread_ok)
 		h.cores = h.fewest_cards->cores;
-	if (r->schedulable_memory_mib > 0)
-		h.real_memory_mib = r->schedulable_memory_mib;
-	else
-		h.real_memory_mib = h.real_memory_mib * MEMORY_PERCENT / 100;
-	if (h.real_memory_mib < 1)
-		h.real_memory_mib = 1;
+	h.real_memory_mib = memory_of(r, h.real_memory_mib);
 	if (h.gpu_count == 0)
 		h.gpu_type[0] = 0;
 	*out = h;

@@ -1,4 +1,5 @@
-/* hardware.h - what one compute resource looks like to Slurm: the least of all its instance types. Pure. */
+/* hardware.h - what one compute resource looks like to Slurm: the least of all its instance types, those of its fallback too
+ * (compute_resource.more_types). Pure. */
 #ifndef SE_CONF_HARDWARE_H
 #define SE_CONF_HARDWARE_H
 
@@ -20,7 +21,7 @@ struct hardware {
 	const struct itype *fewest_cards; /* its network cards fit every type; borrowed */
 };
 
-/* -1 with e naming the type without facts, or two types of different architecture. */
+/* -1 with e naming the type without facts, the one without EFA, or two types that differ in architecture, CPUs or GPUs. */
 int hardware_resolve(const struct compute_resource *r, const struct itypes *types, struct hardware *out, struct err *e);
 
 #endif

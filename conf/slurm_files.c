@@ -244,7 +244,7 @@ static void put_custom(const struct slurm_render *in, struct buf *b, const struc
 static void put_features(struct buf *b, const struct compute_resource *r, const struct hardware *h, bool is_static)
 {
 	buf_fmt(b, " Feature=%s", is_static ? "static" : "dynamic");
-	if (r->instance_types.n == 1)
+	if (r->instance_types.n == 1 && r->more_types.n == 0)
 		buf_fmt(b, ",%s", r->instance_types.v[0]);
 	buf_fmt(b, ",%s", r->name);
 	if (r->efa)

@@ -79,11 +79,12 @@ struct ec2_fleet {
 	int min_total;             /* 0 = none: EC2 takes one only for a single type or a single zone */
 	bool single_type, single_zone;
 	const char *capacity;      /* "on-demand", "spot", "capacity-block" */
-	const char *allocation_strategy; /* NULL = EC2's default */
+	const char *allocation_strategy; /* NULL, or a word of the other market, = EC2's default */
 	bool reservations_first;   /* on-demand: UsageStrategy use-capacity-reservations-first */
 	const char *client_token;
 	const struct kvs *tags;    /* added to the template's, on instances */
 	const struct kvs *overrides;
+	bool dry_run;              /* as of ec2_run */
 };
 struct ec2_call *ec2_create_fleet(const struct ec2_fleet *f); /* NULL on no memory */
 

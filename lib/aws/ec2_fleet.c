@@ -235,12 +235,19 @@ static void add_choice(struct buf *b, const struct ec2_fleet_choice *c, size_t i
 	free(name);
 }
 
+/* A resource that falls back from one market to the other has a strategy for one of them only. */
+static bool strategy_fits(const char *strategy, bool spot)
+{
+	return spot ? !str_eq(strategy, "prioritized") : str_eq(strategy, "lowest-price") || str_eq(strategy, "prioritized");
+}
+
 /* EC2 takes a least number only for a fleet of one type or of one zone. */
 static void add_options(struct buf *b, const struct ec2_fleet *f, bool spot)
 {
 	const char *options = spot ? "SpotOptions" : "OnDemandOptions";
 
-	query_str(b, f->allocation_strategy, "%s.AllocationStrategy", options);
+	if (strategy_fits(f->allocation_strategy, spot))
+		query_str(b, f->allocation_strategy, "%s.AllocationStrategy", options);
 	if (f->single_type)
 		query_bool(b, true, "%s.SingleInstanceType", options);
 	if (f->single_zone)
@@ -280,6 +287,8 @@ struct ec2_call *ec2_create_fleet(const struct ec2_fleet *f)
 	query_start(&b, "CreateFleet");
 	query_str(&b, f->client_token, "ClientToken");
 	query_str(&b, "instant", "Type");
+	if (f->dry_run)
+		query_bool(&b, true, "DryRun");
 	add_template(&b, f, 1);
 	for (size_t i = 0; i < f->n_choices; i++)
 		add_choice(&b, &f->choices[i], i + 1, spot);

@@ -56,20 +56,27 @@ static void say(const struct spot *s, enum problem_level level, struct place at,
 	free(text);
 }
 
-static void not_launched(const struct spot *s, struct place at, const char *key, const char *what)
-{
-	say(s, PROBLEM_WARNING, at, key, "%s is not launched by this version", what);
-}
-
 static struct place first_of(struct place a, struct place b)
 {
 	return a.line ? a : b;
 }
 
-/* Reservation in force: the resource's section replaces the queue's. */
 static const char *reservation_id(const struct spot *s)
 {
-	return s->r->reservation_at.line ? s->r->capacity_reservation_id : s->q->capacity_reservation_id;
+	return cluster_reservation_id(s->q, s->r);
+}
+
+static bool reserved(const struct spot *s)
+{
+	return reservation_id(s) || cluster_reservation_group(s->q, s->r);
+}
+
+/* Is a placement group asked for, managed or named? */
+static bool grouped(const struct spot *s)
+{
+	const struct placement_group *g = cluster_placement(s->q, s->r);
+
+	return g->enabled == TRI_TRUE || (g->enabled == TRI_UNSET && g->name);
 }
 
 static void check_counts(const struct spot *s)
@@ -101,13 +108,9 @@ static void check_types(const struct spot *s)
 		say(s, PROBLEM_ERROR, r->instances_at, "Instances", "InstanceType stands here too; give one of the two");
 	else if (!r->type_at.line && !r->instances_at.line && !reservation_id(s))
 		say(s, PROBLEM_ERROR, r->at, "InstanceType", "is required and missing (or Instances, a list of types)");
-	else if (!r->type_at.line && !r->instances_at.line)
-		not_launched(s, r->at, "InstanceType", "a compute resource that takes its type from a capacity reservation");
 	if (r->flexible && reservation_id(s))
 		say(s, PROBLEM_ERROR, r->instances_at, "Instances",
 		    "cannot be used with CapacityReservationId; give InstanceType");
-	if (!r->type_at.line && r->instance_types.n > 1)
-		not_launched(s, r->instances_at, "Instances", "a compute resource with several instance types");
 }
 
 static void check_spot(const struct spot *s)
@@ -125,12 +128,15 @@ static void check_efa(const struct spot *s)
 
 	if (r->gdr && !r->efa)
 		say(s, PROBLEM_ERROR, r->gdr_at, "Efa.GdrSupport", "needs Efa.Enabled: true");
-	if (!r->efa || s->q->subnet_ids.n > 1)
+	/* a block brings its own network placement; several subnets are an error already */
+	if (!r->efa || s->q->subnet_ids.n > 1 || s->q->capacity == CAPACITY_BLOCK || grouped(s))
 		return;
-	if (cluster_placement(s->q, r)->enabled != TRI_TRUE && !cluster_placement(s->q, r)->name)
-		say(s, PROBLEM_WARNING, r->at, "Efa.Enabled",
-		    "nodes with EFA are slower outside a placement group; "
-		    "set Networking.PlacementGroup.Enabled: true");
+	if (cluster_placement(s->q, r)->enabled == TRI_FALSE)
+		say(s, PROBLEM_WARNING, r->at, "Efa.Enabled", "nodes with EFA are slower outside a placement group");
+	else
+		say(s, PROBLEM_ERROR, r->at, "Efa.Enabled",
+		    "nodes with EFA belong in a placement group: set Networking.PlacementGroup.Enabled: true, or false to do "
+		    "without");
 }
 
 static void check_placement(const struct spot *s, const struct placement_group *g)
@@ -148,14 +154,30 @@ static void check_subnets(const struct spot *s)
 {
 	if (s->q->subnet_ids.n < 2)
 		return;
-	if (!s->r->flexible && s->r->type_at.line)
+	if (!s->r->flexible && (s->r->type_at.line || reservation_id(s)))
 		say(s, PROBLEM_ERROR, s->q->subnets_at, "InstanceType",
 		    "several SubnetIds go only with Instances; use Instances, or one subnet");
 	if (s->r->efa)
 		say(s, PROBLEM_ERROR, s->r->at, "Efa.Enabled", "EFA needs one subnet, the queue has several");
-	if (cluster_placement(s->q, s->r)->enabled == TRI_TRUE || cluster_placement(s->q, s->r)->name)
-		say(s, PROBLEM_ERROR, first_of(cluster_placement(s->q, s->r)->at, s->r->at), "Networking.PlacementGroup",
-		    "a placement group needs one subnet, the queue has several");
+}
+
+static void check_group(const struct spot *s)
+{
+	static const char key[] = "Networking.PlacementGroup";
+	struct place at = first_of(cluster_placement(s->q, s->r)->at, s->r->at);
+
+	if (!grouped(s))
+		return;
+	if (s->q->subnet_ids.n > 1)
+		say(s, PROBLEM_ERROR, at, key, "a placement group needs one subnet, the queue has several");
+	if (s->q->capacity == CAPACITY_BLOCK)
+		say(s, PROBLEM_ERROR, at, key, "a capacity block cannot be used with a placement group; remove one of the two");
+	else if (reserved(s))
+		say(s, PROBLEM_WARNING, at, key,
+		    "the capacity reservation must be made in this same placement group, else EC2 has no capacity for it");
+	if (s->r->instance_types.n > 1)
+		say(s, PROBLEM_WARNING, at, key,
+		    "several instance types in one placement group find capacity less often than one type");
 }
 
 static void check_reservation(const struct spot *s, const char *id, const char *group, struct place at)
@@ -163,8 +185,6 @@ static void check_reservation(const struct spot *s, const char *id, const char *
 	if (id && group)
 		say(s, PROBLEM_ERROR, at, "CapacityReservationTarget",
 		    "CapacityReservationId and CapacityReservationResourceGroupArn stand here; give one of the two");
-	if (id || group)
-		not_launched(s, at, "CapacityReservationTarget", "capacity from a reservation");
 }
 
 static void check_resource(const struct spot *s)
@@ -175,9 +195,13 @@ static void check_resource(const struct spot *s)
 	check_efa(s);
 	check_placement(s, &s->r->placement);
 	check_subnets(s);
+	check_group(s);
 	check_reservation(s, s->r->capacity_reservation_id, s->r->capacity_reservation_group, s->r->reservation_at);
 	if (s->q->capacity == CAPACITY_BLOCK && !reservation_id(s))
 		say(s, PROBLEM_ERROR, s->r->at, "CapacityReservationTarget", "a capacity block needs a CapacityReservationId");
+	if (s->q->capacity == CAPACITY_SPOT && reserved(s))
+		say(s, PROBLEM_ERROR, first_of(s->r->reservation_at, s->q->reservation_at), "CapacityReservationTarget",
+		    "a capacity reservation holds on-demand machines, but the queue's CapacityType is SPOT");
 }
 
 static void check_allocation(const struct spot *s)
@@ -192,6 +216,9 @@ static void check_allocation(const struct spot *s)
 		 !str_eq(q->allocation_strategy, "prioritized"))
 		say(s, PROBLEM_ERROR, q->allocation_at, "AllocationStrategy", "\"%s\" goes only with CapacityType: SPOT",
 		    q->allocation_strategy);
+	else if (q->capacity == CAPACITY_SPOT && str_eq(q->allocation_strategy, "prioritized"))
+		say(s, PROBLEM_ERROR, q->allocation_at, "AllocationStrategy",
+		    "\"prioritized\" goes only with CapacityType: ONDEMAND; for SPOT it is \"capacity-optimized-prioritized\"");
 }
 
 /* Slurm takes the lowest Weight first: static nodes are there anyway and should be used before new ones are launched. */
@@ -223,10 +250,6 @@ static void check_queue(const struct spot *s)
 		    "SecurityGroups stands here too; give one of the two");
 	if (q->instance_role && q->instance_profile)
 		say(s, PROBLEM_ERROR, q->role_at, "Iam.InstanceRole", "InstanceProfile stands here too; give one of the two");
-	if (q->subnet_ids.n > 1)
-		not_launched(s, q->subnets_at, "Networking.SubnetIds", "a queue with several subnets");
-	if (q->capacity == CAPACITY_BLOCK)
-		not_launched(s, q->capacity_at, "CapacityType", "a capacity block");
 	check_placement(s, &q->placement);
 	check_reservation(s, q->capacity_reservation_id, q->capacity_reservation_group, q->reservation_at);
 	check_allocation(s);

@@ -77,6 +77,7 @@ static void resource_clear(struct compute_resource *r)
 {
 	free(r->name);
 	strs_clear(&r->instance_types);
+	strs_clear(&r->more_types);
 	free(r->placement.name);
 	free(r->capacity_reservation_id);
 	free(r->capacity_reservation_group);
@@ -136,6 +137,16 @@ bool cluster_placement_managed(const struct queue *q, const struct compute_resou
 	const struct placement_group *g = cluster_placement(q, r);
 
 	return g->enabled == TRI_TRUE && !g->name;
+}
+
+const char *cluster_reservation_id(const struct queue *q, const struct compute_resource *r)
+{
+	return r->reservation_at.line ? r->capacity_reservation_id : q->capacity_reservation_id;
+}
+
+const char *cluster_reservation_group(const struct queue *q, const struct compute_resource *r)
+{
+	return r->reservation_at.line ? r->capacity_reservation_group : q->capacity_reservation_group;
 }
 
 static const char *const scaling_texts[] = {

@@ -44,6 +44,7 @@ struct compute_resource {
 	char *name;
 	struct strs instance_types;      /* InstanceType or Instances[].InstanceType, in order */
 	struct place type_at;            /* of InstanceType */
+	struct strs more_types;          /* not of this file: further ones that Fallback of settings.yaml names; see fallback.h */
 	bool flexible;                   /* given as Instances: */
 	struct place instances_at;
 	int min_count;                   /* static nodes, default 0 */
@@ -133,6 +134,10 @@ void cluster_destroy(struct cluster *c);
 const struct placement_group *cluster_placement(const struct queue *q, const struct compute_resource *r);
 /* True if we make a placement group of our own for this resource (Enabled: true without Name or Id). */
 bool cluster_placement_managed(const struct queue *q, const struct compute_resource *r);
+/* The capacity reservation in force, by id or by the ARN of a resource group: the resource's section replaces the queue's.
+ * Borrowed; NULL = none. */
+const char *cluster_reservation_id(const struct queue *q, const struct compute_resource *r);
+const char *cluster_reservation_group(const struct queue *q, const struct compute_resource *r);
 
 const char *scaling_strategy_text(enum scaling_strategy s);
 int scaling_strategy_parse(const char *text, enum scaling_strategy *out); /* -1 if unknown */

@@ -171,9 +171,7 @@ static const struct row rows[] = {
 	 "f:11:11: error: Scheduling.SlurmQueues[q].Name: \"q\" stands in line 5 already; each may appear once\n"},
 	{"duplicate subnets and types",
 	 TOP "  - Name: q\n    Networking: {SubnetIds: [subnet-12345678, subnet-12345678]}\n" RESOURCE "      Instances: [{InstanceType: c5.large}, {InstanceType: c5.large}]\n",
-	 "f:6:29: warning: Scheduling.SlurmQueues[q].Networking.SubnetIds: a queue with several subnets is not launched by this version\n"
 	 "f:6:47: error: Scheduling.SlurmQueues[q].Networking.SubnetIds[1]: \"subnet-12345678\" stands in line 6 already; each may appear once\n"
-	 "f:9:18: warning: Scheduling.SlurmQueues[q].ComputeResources[r].Instances: a compute resource with several instance types is not launched by this version\n"
 	 "f:9:60: error: Scheduling.SlurmQueues[q].ComputeResources[r].Instances[1].InstanceType: \"c5.large\" stands in line 9 already; each may appear once\n"},
 	{"scheduler",
 	 "Image: {Os: rhel9}\nScheduling:\n  Scheduler: awsbatch\n  AwsBatchQueues: [x]\n",
@@ -212,17 +210,15 @@ static const struct row rows[] = {
 	 "f:10:18: error: Scheduling.SlurmQueues[q].ComputeResources[r].Instances: InstanceType stands here too; give one of the two\n"},
 	{"several types",
 	 TOP QUEUE RESOURCE "      Instances: [{InstanceType: c5.large}, {InstanceType: c5.xlarge}]\n",
-	 "f:9:18: warning: Scheduling.SlurmQueues[q].ComputeResources[r].Instances: a compute resource with several instance types is not launched by this version\n"},
+	 ""},
 	{"refused type is not missing",
 	 TOP QUEUE RESOURCE "      InstanceType: c5\n",
 	 "f:9:21: error: Scheduling.SlurmQueues[q].ComputeResources[r].InstanceType: \"c5\" is not right; give an instance type such as c6i.large\n"},
 	{"several subnets, one type",
 	 TOP "  - Name: q\n    Networking: {SubnetIds: [subnet-12345678, subnet-87654321]}\n" RESOURCE TYPE,
-	 "f:6:29: warning: Scheduling.SlurmQueues[q].Networking.SubnetIds: a queue with several subnets is not launched by this version\n"
 	 "f:6:29: error: Scheduling.SlurmQueues[q].ComputeResources[r].InstanceType: several SubnetIds go only with Instances; use Instances, or one subnet\n"},
-	{"several subnets, EFA, placement",
+	{"B30 several subnets, EFA, placement",
 	 TOP "  - Name: q\n    Networking: {SubnetIds: [subnet-12345678, subnet-87654321], PlacementGroup: {Enabled: true}}\n" RESOURCE "      Instances: [{InstanceType: c5.large}]\n      Efa: {Enabled: true}\n",
-	 "f:6:29: warning: Scheduling.SlurmQueues[q].Networking.SubnetIds: a queue with several subnets is not launched by this version\n"
 	 "f:6:81: error: Scheduling.SlurmQueues[q].ComputeResources[r].Networking.PlacementGroup: a placement group needs one subnet, the queue has several\n"
 	 "f:8:13: error: Scheduling.SlurmQueues[q].ComputeResources[r].Efa.Enabled: EFA needs one subnet, the queue has several\n"},
 	{"node names meet",
@@ -250,7 +246,34 @@ static const struct row rows[] = {
 	 "f:10:25: error: Scheduling.SlurmQueues[q].ComputeResources[r].Efa.GdrSupport: needs Efa.Enabled: true\n"},
 	{"efa without placement",
 	 TOP QUEUE RESOURCE TYPE "      Efa: {Enabled: true}\n",
-	 "f:8:13: warning: Scheduling.SlurmQueues[q].ComputeResources[r].Efa.Enabled: nodes with EFA are slower outside a placement group; set Networking.PlacementGroup.Enabled: true\n"},
+	 "f:8:13: error: Scheduling.SlurmQueues[q].ComputeResources[r].Efa.Enabled: nodes with EFA belong in a placement group: set Networking.PlacementGroup.Enabled: true, or false to do without\n"},
+	{"efa and a decision against placement",
+	 TOP QUEUE RESOURCE TYPE "      Efa: {Enabled: true}\n      Networking: {PlacementGroup: {Enabled: false}}\n",
+	 "f:8:13: warning: Scheduling.SlurmQueues[q].ComputeResources[r].Efa.Enabled: nodes with EFA are slower outside a placement group\n"},
+	{"efa in a named group",
+	 TOP QUEUE RESOURCE TYPE "      Efa: {Enabled: true}\n      Networking: {PlacementGroup: {Name: g}}\n",
+	 ""},
+	{"B30 several types in a placement group",
+	 TOP "  - Name: q\n    Networking: {SubnetIds: [subnet-12345678], PlacementGroup: {Enabled: true}}\n" RESOURCE "      Instances: [{InstanceType: c5.large}, {InstanceType: c6i.large}]\n",
+	 "f:6:64: warning: Scheduling.SlurmQueues[q].ComputeResources[r].Networking.PlacementGroup: several instance types in one placement group find capacity less often than one type\n"},
+	{"B30 a capacity block in a placement group",
+	 TOP "  - Name: q\n    CapacityType: CAPACITY_BLOCK\n    CapacityReservationTarget: {CapacityReservationId: cr-12345678}\n    Networking: {SubnetIds: [subnet-12345678], PlacementGroup: {Enabled: true}}\n" RESOURCE TYPE "      MinCount: 2\n      MaxCount: 2\n      Efa: {Enabled: true}\n",
+	 "f:8:64: error: Scheduling.SlurmQueues[q].ComputeResources[r].Networking.PlacementGroup: a capacity block cannot be used with a placement group; remove one of the two\n"},
+	{"a capacity block with EFA",
+	 TOP QUEUE "    CapacityType: CAPACITY_BLOCK\n    CapacityReservationTarget: {CapacityReservationId: cr-12345678}\n" RESOURCE TYPE "      MinCount: 2\n      MaxCount: 2\n      Efa: {Enabled: true}\n",
+	 ""},
+	{"B30 a reservation in a placement group",
+	 TOP QUEUE RESOURCE "      CapacityReservationTarget: {CapacityReservationId: cr-12345678}\n      Networking: {PlacementGroup: {Enabled: true}}\n",
+	 "f:10:36: warning: Scheduling.SlurmQueues[q].ComputeResources[r].Networking.PlacementGroup: the capacity reservation must be made in this same placement group, else EC2 has no capacity for it\n"},
+	{"a reservation for spot",
+	 TOP QUEUE "    CapacityType: SPOT\n" RESOURCE TYPE "      CapacityReservationTarget: {CapacityReservationResourceGroupArn: arn}\n",
+	 "f:11:7: error: Scheduling.SlurmQueues[q].ComputeResources[r].CapacityReservationTarget: a capacity reservation holds on-demand machines, but the queue's CapacityType is SPOT\n"},
+	{"a type from a reservation, several subnets",
+	 TOP "  - Name: q\n    Networking: {SubnetIds: [subnet-12345678, subnet-87654321]}\n" RESOURCE "      CapacityReservationTarget: {CapacityReservationId: cr-12345678}\n",
+	 "f:6:29: error: Scheduling.SlurmQueues[q].ComputeResources[r].InstanceType: several SubnetIds go only with Instances; use Instances, or one subnet\n"},
+	{"prioritized spot",
+	 TOP QUEUE "    CapacityType: SPOT\n    AllocationStrategy: prioritized\n" RESOURCE TYPE,
+	 "f:8:25: error: Scheduling.SlurmQueues[q].AllocationStrategy: \"prioritized\" goes only with CapacityType: ONDEMAND; for SPOT it is \"capacity-optimized-prioritized\"\n"},
 	{"two sets of groups",
 	 TOP "  - Name: q\n    Networking: {SubnetIds: [subnet-12345678], SecurityGroups: [sg-12345678], AdditionalSecurityGroups: [sg-87654321]}\n" RESOURCE TYPE,
 	 "f:6:105: error: Scheduling.SlurmQueues[q].Networking.AdditionalSecurityGroups: SecurityGroups stands here too; give one of the two\n"},
@@ -261,11 +284,9 @@ static const struct row rows[] = {
 	{"reservations",
 	 TOP QUEUE "    CapacityReservationTarget: {CapacityReservationId: cr-12345678, CapacityReservationResourceGroupArn: x}\n" RESOURCE "      Instances: [{InstanceType: c5.large}]\n",
 	 "f:7:5: error: Scheduling.SlurmQueues[q].CapacityReservationTarget: CapacityReservationId and CapacityReservationResourceGroupArn stand here; give one of the two\n"
-	 "f:7:5: warning: Scheduling.SlurmQueues[q].CapacityReservationTarget: capacity from a reservation is not launched by this version\n"
 	 "f:10:18: error: Scheduling.SlurmQueues[q].ComputeResources[r].Instances: cannot be used with CapacityReservationId; give InstanceType\n"},
 	{"capacity block",
 	 TOP QUEUE "    CapacityType: CAPACITY_BLOCK\n    AllocationStrategy: lowest-price\n" RESOURCE TYPE "      MinCount: 1\n",
-	 "f:7:19: warning: Scheduling.SlurmQueues[q].CapacityType: a capacity block is not launched by this version\n"
 	 "f:8:25: error: Scheduling.SlurmQueues[q].AllocationStrategy: cannot be used with CAPACITY_BLOCK\n"
 	 "f:10:13: error: Scheduling.SlurmQueues[q].ComputeResources[r].MaxCount: a capacity block needs MinCount and MaxCount to be equal; they are 1 and 10\n"
 	 "f:10:13: error: Scheduling.SlurmQueues[q].ComputeResources[r].CapacityReservationTarget: a capacity block needs a CapacityReservationId\n"},

@@ -57,8 +57,6 @@ static void test_table(void **state)
 		{ { "c6g.xlarge" }, true, 0, 4, 7782, 0, "", 0 },
 		{ { "g4ad.xlarge" }, false, 0, 4, 15564, 0, "", 0 }, /* AMD: no gres/gpu by NVIDIA device files */
 		{ { "g5.xlarge" }, false, 0, 4, 15564, 1, "a10g", 0 },
-		{ { "g5.xlarge", "c5.xlarge" }, false, 0, 4, 7782, 0, "", 0 }, /* not every type has one */
-		{ { "p4d.24xlarge", "g5.xlarge" }, false, 0, 4, 15564, 1, "", 0 },
 	};
 
 	(void)state;
@@ -78,17 +76,51 @@ static void test_table(void **state)
 
 static void test_refused(void **state)
 {
-	static const char *const unknown[] = { "c5.xlarge", "x9.huge", NULL },
-				 *const mixed[] = { "c5.xlarge", "c6g.xlarge", NULL }, *const none[] = { NULL };
-	struct hardware h;
-	struct err e;
+	static const struct {
+		const char *types[3];
+		bool no_smt;
+		const char *says;
+	} rows[] = {
+		{ { "c5.xlarge", "x9.huge" }, false, "nothing is known of instance type x9.huge" },
+		{ { "c5.xlarge", "c6g.xlarge" }, false, "c5.xlarge is x86_64 but c6g.xlarge is arm64" },
+		{ { "c5.xlarge", "t2.micro" }, false, "c5.xlarge has 4 CPUs but t2.micro has 1" },
+		{ { "c6i.32xlarge", "p4d.24xlarge" }, true, "c6i.32xlarge has 64 CPUs but p4d.24xlarge has 48" },
+		{ { "g5.xlarge", "c5.xlarge" }, false, "g5.xlarge has 1 GPUs but c5.xlarge has 0" },
+		{ { "g5.xlarge", "g4ad.xlarge" }, false, "the GPUs of g5.xlarge are by NVIDIA but those of g4ad.xlarge by AMD" },
+		{ { NULL }, false, "give InstanceType" },
+	};
 
 	(void)state;
-	assert_int_equal(resolve(unknown, false, 0, &h, &e), -1);
-	assert_non_null(strstr(e.text, "x9.huge"));
-	assert_int_equal(resolve(mixed, false, 0, &h, &e), -1);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct hardware h;
+		struct err e = { 0 };
+
+		assert_int_equal(resolve(rows[i].types, rows[i].no_smt, 0, &h, &e), -1);
+		if (!strstr(e.text, rows[i].says))
+			fail_msg("row %zu: %s", i, e.text);
+	}
+}
+
+/* What a fallback may bring counts as the resource's own. */
+static void test_more_types(void **state)
+{
+	struct compute_resource r = { .disable_smt = true };
+	struct hardware h;
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(strs_add(&r.instance_types, "c5.xlarge") || strs_add(&r.more_types, "c5a.xlarge"), 0);
+	assert_int_equal(hardware_resolve(&r, &types, &h, &e), 0);
+	assert_int_equal(h.real_memory_mib, 6809);
+	assert_int_equal(h.cores, 0); /* the boot script's work */
+	assert_int_equal(strs_add(&r.more_types, "c6g.xlarge"), 0);
+	assert_int_equal(hardware_resolve(&r, &types, &h, &e), -1);
 	assert_non_null(strstr(e.text, "arm64"));
-	assert_int_equal(resolve(none, false, 0, &h, &e), -1);
+	strs_clear(&r.more_types);
+	r.efa = true;
+	assert_int_equal(hardware_resolve(&r, &types, &h, &e), -1);
+	assert_non_null(strstr(e.text, "c5.xlarge has no EFA"));
+	strs_clear(&r.instance_types);
 }
 
 /* "card/device type" of each interface, in order. */
@@ -174,6 +206,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_more_types),
 		cmocka_unit_test(test_interfaces),
 		cmocka_unit_test(test_interfaces_odd),
 	};
