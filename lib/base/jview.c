@@ -132,11 +132,11 @@ int jview_i64(struct json_object *o, const char *key, int64_t *out, struct err *
 
 int jview_double(struct json_object *o, const char *key, double *out, struct err *e)
 {
-	struct json_object *v;
+	struct json_object *v = NULL;
 
-	if (jview_member(o, key, &v, e))
-		return -1;
-	if (!v)
+	if (!json_object_is_type(o, json_type_object))
+		return err_set(e, "\"%s\" is sought in %s, not in an object", key, type_text(json_object_get_type(o)));
+	if (!json_object_object_get_ex(o, key, &v) || !v)
 		return 0;
 	if (!json_object_is_type(v, json_type_double) && !json_object_is_type(v, json_type_int))
 		return err_set(e, "\"%s\" must be a number, not %s", key, type_text(json_object_get_type(v)));

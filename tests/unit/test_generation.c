@@ -16,6 +16,8 @@ static struct generation *sample(int64_t number)
 {
 	struct generation *g = calloc(1, sizeof(*g));
 	struct gen_resource *r;
+	struct gen_stage *st;
+	struct gen_cloud *c;
 
 	assert_non_null(g);
 	g->number = number;
@@ -46,6 +48,21 @@ static struct generation *sample(int64_t number)
 	r->single = true;
 	r->cpus = 1;
 	r->real_memory_mib = 972;
+	r->allocation_strategy = str_dup("lowest-price");
+	r->reserved = str_dup("reserved:cr-1");
+	r->reservation_id = str_dup("cr-1");
+	r->cloud = 1;
+	assert_int_equal(kvs_add(&r->overrides, "Placement.Tenancy", "dedicated"), 0);
+	st = gen_resource_add_stage(r);
+	st->capacity = CAPACITY_SPOT;
+	st->max_price = 0.35;
+	st->time_limit_s = 20;
+	assert_int_equal(strs_add(&st->instance_types, "t2.micro"), 0);
+	st = gen_resource_add_stage(r);
+	assert_int_equal(strs_add(&st->subnet_ids, "subnet-2") || strs_add(&st->zones, "us-east-1b"), 0);
+	c = generation_add_cloud(g);
+	c->region = str_dup("eu-west-1");
+	c->profile = str_dup("away");
 	r = generation_add_resource(g);
 	r->queue = str_dup("queue1");
 	r->name = str_dup("c5");
@@ -85,6 +102,21 @@ static void check_sample(const struct generation *g, int64_t number)
 	assert_true(r->placement_managed && r->single);
 	assert_int_equal(r->cpus, 1);
 	assert_int_equal(r->real_memory_mib, 972);
+	assert_string_equal(r->allocation_strategy, "lowest-price");
+	assert_string_equal(r->reserved, "reserved:cr-1");
+	assert_string_equal(r->reservation_id, "cr-1");
+	assert_int_equal(r->cloud, 1);
+	assert_string_equal(kvs_get(&r->overrides, "Placement.Tenancy"), "dedicated");
+	assert_int_equal(r->n_stages, 2);
+	assert_int_equal(r->stages[0].capacity, CAPACITY_SPOT);
+	assert_true(r->stages[0].max_price > 0.34 && r->stages[0].max_price < 0.36);
+	assert_int_equal(r->stages[0].time_limit_s, 20);
+	assert_string_equal(r->stages[0].instance_types.v[0], "t2.micro");
+	assert_string_equal(r->stages[1].zones.v[0], "us-east-1b");
+	assert_int_equal(g->n_clouds, 1);
+	assert_string_equal(g->clouds[0].region, "eu-west-1");
+	assert_string_equal(g->clouds[0].profile, "away");
+	assert_null(g->clouds[0].endpoint);
 	assert_false(g->resources[1].placement_managed || g->resources[1].single);
 	assert_null(g->resources[1].template_id);
 }

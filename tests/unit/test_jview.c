@@ -84,10 +84,19 @@ static void members(void **state)
 	struct strs list = {0};
 	const char *s = "before";
 	int64_t i = 4711;
+	double d = 0.5;
 	bool b = false;
 	struct err e = {""};
 
 	(void)state;
+	assert_int_equal(jview_double(o, "absent", &d, &e) || jview_double(o, "n", &d, &e), 0);
+	assert_true(d > 0.49 && d < 0.51);
+	assert_int_equal(jview_double(o, "d", &d, &e), 0);
+	assert_true(d > 1.49 && d < 1.51);
+	assert_int_equal(jview_double(o, "i", &d, &e), 0);
+	assert_true(d < -6.9);
+	assert_int_equal(jview_double(o, "s", &d, &e), -1);
+	assert_string_equal(e.text, "\"s\" must be a number, not a text");
 	assert_int_equal(jview_str(o, "s", &s, &e), 0);
 	assert_string_equal(s, "text");
 	assert_int_equal(jview_str(o, "absent", &s, &e), 0);
