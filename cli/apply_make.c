@@ -27,7 +27,7 @@ static struct aws *aws_of(const struct apply_job *j, const struct gen_resource *
 static const struct ec2_placement *placement_find(const struct ec2_placements *l, const char *name)
 {
 	for (size_t i = 0; l && i < l->n; i++) {
-		if (str_eq(l->v[i].name, name) && !str_eq(l->v[i].state, "deleted") && !str_eq(l->v[i].state, "deleting"))
+		if ((str_eq(l->v[i].name, name) || str_eq(l->v[i].id, name)) && !str_eq(l->v[i].state, "deleted") && !str_eq(l->v[i].state, "deleting"))
 			return &l->v[i];
 	}
 	return NULL;
@@ -280,6 +280,7 @@ static int make_templates(struct apply_job *j, size_t cloud, const struct ec2_te
 				.image_id = j->queues[i].images.v[k],
 				.root_device = root[0] ? root : NULL,
 				.placement_group = g->placement_group,
+				.single = g->single,
 			};
 
 			if (make_template(j, have, &in, g, made, e))

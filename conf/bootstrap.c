@@ -11,7 +11,6 @@
 #include "lib/cluster/generation.h"
 #include "lib/node/nodeset.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,6 +117,17 @@ out:
 	buf_free(&port);
 	buf_free(&limit);
 	return script;
+}
+
+char *bootstrap_resource(const char *base, bool no_smt, struct err *e)
+{
+	const char *place = strstr(base, LAUNCH_PLACE);
+	struct buf out = {0};
+
+	buf_add(&out, base, no_smt && place ? (size_t)(place - base) : 0);
+	buf_str(&out, no_smt && place ? "NO_SMT=1\n" : "");
+	buf_str(&out, no_smt && place ? place : base);
+	return finish(&out, e);
 }
 
 char *bootstrap_launch(const char *base, const char *launch, const char *const *nodes, size_t n, struct err *e)

@@ -3,8 +3,11 @@
  *
  * Called by apply, once a resource. Takes decided values only (image, groups, group name); looks nothing up and sends nothing.
  */
+#include "build_config.h"
+
 #include "conf/template.h"
 
+#include "conf/bootstrap.h"
 #include "conf/hardware.h"
 #include "conf/interfaces.h"
 #include "lib/base/err.h"
@@ -80,11 +83,43 @@ static int build_tags(const struct template_input *in, struct template *out)
 	       tag_set(&out->own_tags, TAG_PC_CLUSTER, in->gen->cluster_name);
 }
 
+/* For dashboards, and for ParallelCluster's own tools, which read the operating system from it. */
+static int build_instance_tags(const struct template_input *in, const struct hardware *h, struct template *out)
+{
+	const char *arch = in->resource->instance_types.n == 1 && h->arch ? h->arch : "NONE";
+	const char *os = in->cluster->os ? in->cluster->os : "NONE";
+	char *attributes = str_fmt("%s, slurm, %s, %s", os, PACKAGE_VERSION, arch);
+	int rc = attributes ? 0 : -1;
+
+	if (rc == 0 && !kvs_get(&out->tags, TAG_PC_ATTRIBUTES))
+		rc = kvs_add(&out->instance_tags, TAG_PC_ATTRIBUTES, attributes);
+	if (rc == 0 && !kvs_get(&out->tags, TAG_PC_NETWORKING))
+		rc = kvs_add(&out->instance_tags, TAG_PC_NETWORKING, in->resource->efa ? "EFA=true" : "EFA=NONE");
+	free(attributes);
+	return rc;
+}
+
+/* EC2 refuses a launch with tags in the metadata if a key could not stand in a path. */
+static int check_tag_keys(const struct kvs *tags, struct err *e)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-=.,_:@";
+
+	for (size_t i = 0; i < tags->key.n; i++) {
+		const char *key = tags->key.v[i];
+
+		if (key[strspn(key, allowed)] || str_eq(key, ".") || str_eq(key, "..") || str_eq(key, "_index"))
+			return err_set(e, "tag \"%s\": with several instance types or subnets the keys of Tags may hold only letters, "
+					  "digits and + - = . , _ : @, for the machines read their tags from the instance metadata", key);
+	}
+	return 0;
+}
+
 static int build_interfaces(const struct template_input *in, const struct hardware *h, struct template *out, struct err *e)
 {
 	struct interfaces l = { 0 };
 
-	if (interfaces_layout(h->fewest_cards, in->resource->efa, in->queue->assign_public_ip, &l))
+	if (interfaces_layout(h->fewest_cards, interfaces_mode(h->fewest_cards, in->resource->efa, in->queue->assign_public_ip),
+			      in->queue->assign_public_ip, &l))
 		return err_nomem(e);
 	if (l.n > 1 && in->queue->assign_public_ip == TRI_TRUE) {
 		interfaces_clear(&l);
@@ -162,20 +197,24 @@ static void fill(const struct template_input *in, const struct hardware *h, stru
 
 	t->name = out->name;
 	t->image_id = in->image_id;
-	t->instance_type = in->resource->instance_types.n == 1 ? in->resource->instance_types.v[0] : NULL;
-	t->subnet_id = in->queue->subnet_ids.n == 1 ? in->queue->subnet_ids.v[0] : NULL;
+	if (in->single) {
+		t->instance_type = in->resource->instance_types.v[0];
+		t->subnet_id = in->queue->subnet_ids.v[0];
+		t->market = market_of(in->queue->capacity);
+		t->spot_price = in->queue->capacity == CAPACITY_SPOT ? in->resource->spot_price : 0;
+	}
+	t->imds_tags = !in->single;
 	t->groups = in->groups;
 	t->placement_group = in->placement_group;
 	t->instance_profile = in->queue->instance_profile;
 	t->imds_v2_only = in->cluster->imds_v2_only;
 	t->detailed_monitoring = in->cluster->detailed_monitoring;
 	t->ebs_optimized = h->ebs_optimized;
-	t->market = market_of(in->queue->capacity);
-	t->spot_price = in->queue->capacity == CAPACITY_SPOT ? in->resource->spot_price : 0;
 	t->cores = h->cores;
 	t->threads_per_core = h->cores > 0 ? 1 : 0;
-	t->user_data = in->gen->bootstrap;
+	t->user_data = out->user_data;
 	t->tags = &out->tags;
+	t->instance_tags = &out->instance_tags;
 	t->own_tags = &out->own_tags;
 	fill_volume(in, t);
 	fill_reservation(in, t);
@@ -189,11 +228,14 @@ int template_build(const struct template_input *in, struct template *out, struct
 	if (hardware_resolve(in->resource, in->types, &h, e) || check_hardware(in, &h, e))
 		return -1;
 	out->name = template_name(in->gen->cluster_name, in->queue->name, in->resource->name);
-	if (!out->name || build_tags(in, out)) {
+	if (!out->name || build_tags(in, out) || build_instance_tags(in, &h, out)) {
 		err_nomem(e);
 		goto error;
 	}
-	if (build_interfaces(in, &h, out, e))
+	if ((!in->single && check_tag_keys(&out->tags, e)) || build_interfaces(in, &h, out, e))
+		goto error;
+	out->user_data = bootstrap_resource(in->gen->bootstrap, h.cores == 0 && in->resource->disable_smt, e);
+	if (!out->user_data)
 		goto error;
 	fill(in, &h, out);
 	return 0;
@@ -206,7 +248,9 @@ void template_clear(struct template *t)
 {
 	free(t->name);
 	free(t->interfaces);
+	free(t->user_data);
 	kvs_clear(&t->tags);
+	kvs_clear(&t->instance_tags);
 	kvs_clear(&t->own_tags);
 	memset(t, 0, sizeof(*t));
 }

@@ -19,7 +19,10 @@ struct template_input {
 	const struct strs *groups; /* security groups in force */
 	const char *image_id;
 	const char *root_device;     /* of the image; NULL = unknown, then the image's volume stays as it is */
-	const char *placement_group; /* NULL = none */
+	const char *placement_group; /* name or id, NULL = none */
+	/* Launched by RunInstances. Else by CreateFleet, which says type, subnet and market itself, and whose machines read their
+	 * launch id from the metadata. */
+	bool single;
 };
 
 /* `ec2` borrows from the other members and from the input. */
@@ -28,7 +31,8 @@ struct template
 	struct ec2_template ec2;
 	char *name;
 	struct ec2_interface *interfaces;
-	struct kvs tags, own_tags;
+	char *user_data;
+	struct kvs tags, instance_tags, own_tags;
 };
 
 int template_build(const struct template_input *in, struct template *out, struct err *e);

@@ -178,21 +178,23 @@ struct ec2_template {
 	const struct strs *groups;
 	const struct ec2_interface *interfaces;
 	size_t n_interfaces;
-	const char *placement_group; /* NULL = none */
+	const char *placement_group; /* name or id (pg- and hex digits), NULL = none */
 	const char *instance_profile;/* name or ARN, NULL = none */
 	const char *root_device;     /* NULL = image's volume unchanged */
 	int64_t root_size_gib, root_iops, root_throughput; /* 0 = unset */
 	const char *root_type;
 	bool root_encrypted;
 	bool imds_v2_only;
+	bool imds_tags;              /* the machine may read its own tags there */
 	bool detailed_monitoring;
 	bool ebs_optimized;
-	const char *market;          /* NULL, "spot" */
+	const char *market;          /* NULL, "spot", "capacity-block" */
 	double spot_price;
 	const char *capacity_reservation_id, *capacity_reservation_group;
 	int cores, threads_per_core; /* CpuOptions, 0 = unset */
 	const char *user_data;       /* raw text */
 	const struct kvs *tags;      /* instance and volume */
+	const struct kvs *instance_tags; /* more, of the instance only; NULL = none */
 	const struct kvs *own_tags;  /* the template's */
 };
 struct ec2_call *ec2_create_template(const struct ec2_template *t);
@@ -203,11 +205,12 @@ const struct ec2_template_refs *ec2_template_reply(const struct ec2_call *c); /*
 struct ec2_call *ec2_describe_templates(const char *uuid);
 struct ec2_call *ec2_delete_template(const char *id);
 
+bool ec2_is_placement_id(const char *text); /* pg- and 8 to 17 hex digits: else it is a name */
 struct ec2_call *ec2_create_placement_group(const char *name, const struct kvs *tags);
 struct ec2_call *ec2_describe_placement_groups(const char *uuid);
-struct ec2_call *ec2_describe_placement_group(const char *name);
+struct ec2_call *ec2_describe_placement_group(const char *name_or_id);
 struct ec2_call *ec2_delete_placement_group(const char *name);
-struct ec2_placement { char *name, *state, *cluster; };
+struct ec2_placement { char *id, *name, *state, *cluster; };
 struct ec2_placements { struct ec2_placement *v; size_t n; size_t cap; };
 const struct ec2_placements *ec2_placement_groups_reply(const struct ec2_call *c);
 

@@ -14,6 +14,7 @@ struct placement_page {
 static void placements_clear(struct ec2_placements *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
+		free(l->v[i].id);
 		free(l->v[i].name);
 		free(l->v[i].state);
 		free(l->v[i].cluster);
@@ -49,6 +50,7 @@ PAGE_TAG_CALLS(placement, struct placement_page, take_tag)
 
 static const struct reply_rule placement_rules[] = {
 	REPLY_RULE_CALL("", placement_open, NULL),
+	REPLY_RULE_TEXT("groupId", struct ec2_placement, id),
 	REPLY_RULE_TEXT("groupName", struct ec2_placement, name),
 	REPLY_RULE_TEXT("state", struct ec2_placement, state),
 	PAGE_TAG_RULES(placement),
@@ -81,10 +83,23 @@ struct ec2_call *ec2_describe_placement_groups(const char *uuid)
 	return describe("tag:" TAG_CLUSTER, uuid);
 }
 
-/* By filter: an unknown GroupName would be an error, and "there is none" is an answer. */
-struct ec2_call *ec2_describe_placement_group(const char *name)
+bool ec2_is_placement_id(const char *text)
 {
-	return describe("group-name", name);
+	size_t n = strlen(text);
+
+	return str_prefix(text, "pg-") && n >= 11 && n <= 20 && strspn(text + 3, "0123456789abcdef") == n - 3;
+}
+
+/* A name by filter: an unknown GroupName would be an error, and "there is none" is an answer. For ids EC2 has no filter. */
+struct ec2_call *ec2_describe_placement_group(const char *name_or_id)
+{
+	struct buf b = {0};
+
+	if (!ec2_is_placement_id(name_or_id))
+		return describe("group-name", name_or_id);
+	query_start(&b, "DescribePlacementGroups");
+	query_str(&b, name_or_id, "GroupId.1");
+	return call_create("DescribePlacementGroups", &b, &placement_reader);
 }
 
 struct ec2_call *ec2_delete_placement_group(const char *name)

@@ -103,7 +103,10 @@ static void add_network(struct buf *b, const struct ec2_template *t)
 		add_interface(b, t, i, &t->interfaces[i]);
 	if (!t->n_interfaces && t->groups)
 		query_list(b, (const char *const *)t->groups->v, t->groups->n, DATA "SecurityGroupId");
-	query_str(b, t->placement_group, DATA "Placement.GroupName");
+	if (t->placement_group && ec2_is_placement_id(t->placement_group))
+		query_str(b, t->placement_group, DATA "Placement.GroupId");
+	else
+		query_str(b, t->placement_group, DATA "Placement.GroupName");
 }
 
 static void add_root_volume(struct buf *b, const struct ec2_template *t)
@@ -153,6 +156,8 @@ static void add_machine(struct buf *b, const struct ec2_template *t)
 	add_positive(b, t->threads_per_core, DATA "CpuOptions.ThreadsPerCore");
 	query_str(b, "enabled", DATA "MetadataOptions.HttpEndpoint");
 	query_str(b, t->imds_v2_only ? "required" : "optional", DATA "MetadataOptions.HttpTokens");
+	if (t->imds_tags)
+		query_str(b, "enabled", DATA "MetadataOptions.InstanceMetadataTags");
 	if (t->detailed_monitoring)
 		query_bool(b, true, DATA "Monitoring.Enabled");
 	if (t->ebs_optimized)
@@ -161,14 +166,26 @@ static void add_machine(struct buf *b, const struct ec2_template *t)
 	query_str(b, "terminate", DATA "InstanceInitiatedShutdownBehavior");
 }
 
+static void add_tags(struct buf *b, const struct ec2_template *t)
+{
+	static const char list[] = DATA "TagSpecification.1.Tag";
+	size_t n = t->tags ? t->tags->key.n : 0;
+
+	query_tag_spec(b, t->tags, DATA, 1, "instance");
+	for (size_t i = 0; n && t->instance_tags && i < t->instance_tags->key.n; i++) {
+		query_str(b, t->instance_tags->key.v[i], "%s.%zu.Key", list, n + i + 1);
+		query_str(b, t->instance_tags->val.v[i], "%s.%zu.Value", list, n + i + 1);
+	}
+	query_tag_spec(b, t->tags, DATA, 2, "volume");
+}
+
 static void add_data(struct buf *b, const struct ec2_template *t)
 {
 	add_machine(b, t);
 	add_network(b, t);
 	add_root_volume(b, t);
 	add_market(b, t);
-	query_tag_spec(b, t->tags, DATA, 1, "instance");
-	query_tag_spec(b, t->tags, DATA, 2, "volume");
+	add_tags(b, t);
 	query_base64(b, t->user_data, DATA "UserData");
 }
 

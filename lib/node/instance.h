@@ -12,6 +12,8 @@
 #define TAG_PC_NODE_TYPE "parallelcluster:node-type"
 #define TAG_PC_QUEUE "parallelcluster:queue-name"
 #define TAG_PC_RESOURCE "parallelcluster:compute-resource-name"
+#define TAG_PC_ATTRIBUTES "parallelcluster:attributes"
+#define TAG_PC_NETWORKING "parallelcluster:networking"
 
 enum instance_state {
 	INSTANCE_UNKNOWN, /* a word we do not know, or a read that failed */

@@ -304,6 +304,7 @@ static void show_placements(struct json_object *list, const struct ec2_call *c)
 	for (size_t i = 0; i < l->n; i++) {
 		struct json_object *o = add(list);
 
+		put(o, "id", l->v[i].id);
 		put(o, "name", l->v[i].name);
 		put(o, "state", l->v[i].state);
 		put(o, "cluster", l->v[i].cluster);

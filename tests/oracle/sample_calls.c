@@ -114,6 +114,7 @@ static size_t add_reads(struct ec2_call **v)
 	v[n++] = ec2_describe_templates(uuid);
 	v[n++] = ec2_describe_placement_groups(uuid);
 	v[n++] = ec2_describe_placement_group("a/b");
+	v[n++] = ec2_describe_placement_group("pg-0123456789abcdef0");
 	v[n++] = ec2_describe_reservations(NULL, 0);
 	v[n++] = ec2_describe_reservations(ids, 2);
 	return n;
@@ -141,6 +142,8 @@ static size_t add_templates(struct ec2_call **v, const struct kvs *tags)
 	full.root_throughput = 125;
 	full.root_type = "gp3";
 	full.root_encrypted = full.detailed_monitoring = full.ebs_optimized = true;
+	full.imds_tags = true;
+	full.instance_tags = tags;
 	full.market = "spot";
 	full.spot_price = 0.05;
 	full.capacity_reservation_id = "cr-0123456789abcdef0";

@@ -143,7 +143,7 @@ def template(t):
 
 
 def placement(g):
-    return {'name': g.get('GroupName'), 'state': g.get('State'), 'cluster': tag(g, TAGS[0])}
+    return {'id': g.get('GroupId'), 'name': g.get('GroupName'), 'state': g.get('State'), 'cluster': tag(g, TAGS[0])}
 
 
 def fleet(r):

@@ -30,7 +30,7 @@ endif
 # The commands that change nothing, from outside.
 TESTS += tests/cli_render
 EXTRA_DIST += tests/cli_render tests/data/conf/types.json tests/data/conf/quickstart.yaml tests/data/conf/workshop.yaml \
-	tests/data/conf/two-kinds.yaml \
+	tests/data/conf/two-kinds.yaml tests/data/conf/network-cards.json \
 	tests/data/conf/golden/quickstart-22.05.8-slurm-ec2.conf tests/data/conf/golden/quickstart-23.11.10-slurm-ec2.conf \
 	tests/data/conf/golden/workshop-22.05.8-slurm-ec2.conf tests/data/conf/golden/workshop-23.11.10-slurm-ec2.conf \
 	tests/data/conf/golden/two-kinds-22.05.8-slurm-ec2.conf tests/data/conf/golden/two-kinds-23.11.10-slurm-ec2.conf \

@@ -295,6 +295,30 @@ static void template_body(void **state)
 	ec2_call_destroy(c);
 }
 
+/* A named placement group by name or by id: an id has hex digits only. */
+static void placement_by_name_or_id(void **state)
+{
+	static const struct {
+		const char *text;
+		bool is_id;
+	} rows[] = {
+	    {"pg-0123456789abcdef0", true}, {"pg-01234567", true}, {"pg-0123456", false}, {"pg-0123456789abcdef01", false},
+	    {"pg-mpi-nodes", false},	    {"mpi", false},	   {"", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct ec2_template t = {.name = "n", .placement_group = rows[i].text};
+		struct ec2_call *c = ec2_create_template(&t), *d = ec2_describe_placement_group(rows[i].text);
+
+		assert_int_equal(has(c, "Placement.GroupId="), rows[i].is_id);
+		assert_int_equal(has(c, "Placement.GroupName="), !rows[i].is_id);
+		assert_int_equal(has(d, "&GroupId.1="), rows[i].is_id);
+		ec2_call_destroy(c);
+		ec2_call_destroy(d);
+	}
+}
+
 static void long_lists_become_parts(void **state)
 {
 	const char *v[450];
@@ -328,7 +352,8 @@ int main(void)
 		cmocka_unit_test(every_action_is_listed), cmocka_unit_test(same_bytes_each_time), cmocka_unit_test(launch_body),
 		cmocka_unit_test(fleet_body),		  cmocka_unit_test(fleet_rules),
 		cmocka_unit_test(overridden_bodies),	  cmocka_unit_test(bad_overrides),
-		cmocka_unit_test(template_body),	  cmocka_unit_test(long_lists_become_parts),
+		cmocka_unit_test(template_body),	  cmocka_unit_test(placement_by_name_or_id),
+		cmocka_unit_test(long_lists_become_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,71 +134,109 @@ static void layout_text(const struct interfaces *l, char *out, size_t size)
 				      l->v[i].type ? ":" : "", l->v[i].type ? l->v[i].type : "");
 }
 
-static void test_interfaces(void **state)
+/* "<first>-<last>/<device>:<type>" written out. */
+static void expect(char *out, size_t size, const char *want)
 {
-	static const struct {
-		const char *type;
-		bool efa;
-		const char *want;
-	} rows[] = {
-		{ "t2.micro", false, "0/0" },
-		{ "c6i.32xlarge", false, "0/0" },
-		{ "c6i.32xlarge", true, "0/0 0/1:efa-only" },
-		{ "hpc7a.96xlarge", false, "0/0 1/1" },
-		{ "hpc7a.96xlarge", true, "0/0 0/1:efa-only 1/0:efa-only" },
-		{ "p4d.24xlarge", false, "0/0 1/1 2/1 3/1" },
-		{ "p4d.24xlarge", true, "0/0 0/1:efa-only 1/0:efa-only 2/0:efa-only 3/0:efa-only" },
-		{ "p6-b300.48xlarge", true,
-		  "0/0 1/0:efa-only 2/0:efa-only 3/0:efa-only 4/0:efa-only 5/0:efa-only 6/0:efa-only 7/0:efa-only 8/0:efa-only 9/0:efa-only "
-		  "10/0:efa-only 11/0:efa-only 12/0:efa-only 13/0:efa-only 14/0:efa-only 15/0:efa-only 16/0:efa-only" },
-	};
+	size_t n = 0;
+	int first, last;
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct interfaces l = { 0 };
-		char text[512];
+	out[0] = 0;
+	for (const char *p = want; *p; p += strcspn(p, " "), p += *p == ' ') {
+		const char *slash = strchr(p, '/');
+		int len = (int)strcspn(slash, " ");
 
-		assert_int_equal(interfaces_layout(itypes_find(&types, rows[i].type), rows[i].efa, TRI_UNSET, &l), 0);
-		layout_text(&l, text, sizeof(text));
-		assert_string_equal(text, rows[i].want);
-		interfaces_clear(&l);
+		if (sscanf(p, "%d-%d/", &first, &last) != 2)
+			last = first;
+		for (int card = first; card <= last; card++)
+			n += (size_t)snprintf(out + n, size - n, "%s%d%.*s", n ? " " : "", card, len, slash);
 	}
 }
 
-/* What the published types do not show: a limit below the number of cards, a card for one interface, GB200's odd cards. */
-static void test_interfaces_odd(void **state)
+static void check_layout(const struct itype *t, enum interfaces_mode mode, const char *want)
 {
-	struct network_card narrow[] = { { 0, 1 }, { 1, 1 } }, four[] = { { 0, 4 }, { 1, 4 }, { 2, 4 }, { 3, 4 } };
-	char efa_name[] = "x.limited", one_name[] = "x.narrow", gb_name[] = "p6e-gb200.36xlarge", text[256];
-	struct itype limited = { .name = efa_name, .cards = four, .n_cards = 4, .max_efa = 2 };
-	struct itype one = { .name = one_name, .cards = narrow, .n_cards = 2, .max_efa = 2 };
-	struct itype gb = { .name = gb_name, .cards = four, .n_cards = 4, .max_efa = 4 };
-	struct itype bare = { .name = one_name };
-	const struct {
-		const struct itype *t;
-		bool efa;
-		const char *want;
+	struct interfaces l = { 0 };
+	char got[1024], wanted[1024];
+
+	assert_non_null(t);
+	assert_int_equal(interfaces_layout(t, mode, TRI_TRUE, &l), 0);
+	layout_text(&l, got, sizeof(got));
+	expect(wanted, sizeof(wanted), want);
+	if (strcmp(got, wanted) != 0)
+		fail_msg("%s, mode %d: %s, want %s", t->name, (int)mode, got, wanted);
+	for (size_t i = 0; i < l.n; i++)
+		assert_int_equal(l.v[i].public_ip, l.n == 1 ? TRI_TRUE : TRI_UNSET);
+	interfaces_clear(&l);
+}
+
+/* As the published types are. */
+static void test_interfaces(void **state)
+{
+	static const struct {
+		const char *type, *plain, *efa_only, *efa;
 	} rows[] = {
-		{ &limited, true, "0/0 0/1:efa-only 1/0:efa-only" },
-		{ &one, true, "0/0:efa 1/0:efa-only" },
-		{ &one, false, "0/0 1/0" },
-		{ &gb, false, "0/0 2/1" },
-		{ &bare, false, "0/0" },
-		{ &bare, true, "0/0 0/1:efa-only" },
+		{ "t2.micro", "0/0", NULL, NULL },
+		{ "m5.large", "0/0", NULL, NULL },
+		{ "c5n.18xlarge", "0/0", "0/0 0/1:efa-only", "0/0:efa" },
+		{ "c6i.32xlarge", "0/0", "0/0 0/1:efa-only", "0/0:efa" },
+		{ "hpc6a.48xlarge", "0/0", "0/0 0/1:efa-only", "0/0:efa" },
+		{ "hpc7g.16xlarge", "0/0", "0/0 0/1:efa-only", "0/0:efa" },
+		{ "hpc6id.32xlarge", "0/0 1/0", "0/0:efa 1/0:efa-only", "0/0:efa 1/0:efa" },
+		{ "hpc7a.96xlarge", "0/0 1/1", "0/0 0/1:efa-only 1/0:efa-only", "0/0:efa 1/1:efa" },
+		{ "c6in.32xlarge", "0/0 1/1", "0/0 0/1:efa-only 1/0:efa-only", "0/0:efa 1/1:efa" },
+		{ "p4d.24xlarge", "0/0 1-3/1", "0/0 0/1:efa-only 1-3/0:efa-only", "0/0:efa 1-3/1:efa" },
+		{ "p5.48xlarge", "0/0 1-31/1", "0/0 0/1:efa-only 1-31/0:efa-only", "0/0:efa 1-31/1:efa" },
+		{ "p5en.48xlarge", "0/0 1-15/1", "0/0 0/1:efa-only 1-15/0:efa-only", "0/0:efa 1-15/1:efa" },
+		{ "trn1.32xlarge", "0/0 1-7/1", "0/0 0/1:efa-only 1-7/0:efa-only", "0/0:efa 1-7/1:efa" },
+		{ "p6-b200.48xlarge", "0/0 1-7/1", "0/0 0/1:efa-only 1-7/0:efa-only", "0/0:efa 1-7/1:efa" },
+		{ "p6-b300.48xlarge", "0/0 1-16/1", "0/0 1-16/0:efa-only", "0/0 1-16/1:efa" },
+		{ "p6e-gb200.36xlarge", "0/0 2/1 4/1 6/1 8/1 10/1 12/1 14/1 16/1", "0/0 0/1:efa-only 1-16/0:efa-only",
+		  "0/0:efa 1/0:efa-only 2/1:efa 3/0:efa-only 4/1:efa 5/0:efa-only 6/1:efa 7/0:efa-only 8/1:efa 9/0:efa-only 10/1:efa "
+		  "11/0:efa-only 12/1:efa 13/0:efa-only 14/1:efa 15/0:efa-only 16/1:efa" },
 	};
+	struct itypes l = { 0 };
 
 	(void)state;
+	assert_int_equal(facts_read(TEST_DATA "/network-cards.json", &l, NULL), 0);
+	assert_int_equal(l.n, COUNT(rows));
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct interfaces l = { 0 };
+		const struct itype *t = itypes_find(&l, rows[i].type);
 
-		assert_int_equal(interfaces_layout(rows[i].t, rows[i].efa, TRI_TRUE, &l), 0);
-		layout_text(&l, text, sizeof(text));
-		assert_string_equal(text, rows[i].want);
-		assert_int_equal(l.v[0].public_ip, TRI_TRUE);
-		if (l.n > 1)
-			assert_int_equal(l.v[1].public_ip, TRI_UNSET);
-		interfaces_clear(&l);
+		check_layout(t, INTERFACES_PLAIN, rows[i].plain);
+		assert_int_equal(t->efa, rows[i].efa != NULL);
+		if (!t->efa)
+			continue;
+		check_layout(t, INTERFACES_EFA_ONLY, rows[i].efa_only);
+		check_layout(t, INTERFACES_EFA, rows[i].efa);
 	}
+	itypes_clear(&l);
+}
+
+/* What the published types do not show: a limit below the number of cards, no cards told. */
+static void test_interfaces_odd(void **state)
+{
+	struct network_card four[] = { { 0, 4 }, { 1, 4 }, { 2, 4 }, { 3, 4 } };
+	char limited_name[] = "x.limited", bare_name[] = "x.bare";
+	struct itype limited = { .name = limited_name, .cards = four, .n_cards = 4, .max_efa = 2 }, bare = { .name = bare_name };
+
+	(void)state;
+	check_layout(&limited, INTERFACES_EFA_ONLY, "0/0 0/1:efa-only 1/0:efa-only");
+	check_layout(&limited, INTERFACES_EFA, "0/0:efa 1/1:efa");
+	check_layout(&bare, INTERFACES_PLAIN, "0/0");
+	check_layout(&bare, INTERFACES_EFA_ONLY, "0/0 0/1:efa-only");
+	check_layout(&bare, INTERFACES_EFA, "0/0:efa");
+}
+
+/* Two interfaces get no public address, so a machine of one card that is to have one takes one. */
+static void test_interfaces_mode(void **state)
+{
+	struct itype one = { .n_cards = 1 }, two = { .n_cards = 2 };
+
+	(void)state;
+	assert_int_equal(interfaces_mode(&one, false, TRI_TRUE), INTERFACES_PLAIN);
+	assert_int_equal(interfaces_mode(&one, true, TRI_TRUE), INTERFACES_EFA);
+	assert_int_equal(interfaces_mode(&one, true, TRI_UNSET), INTERFACES_EFA_ONLY);
+	assert_int_equal(interfaces_mode(&one, true, TRI_FALSE), INTERFACES_EFA_ONLY);
+	assert_int_equal(interfaces_mode(&two, true, TRI_TRUE), INTERFACES_EFA_ONLY);
 }
 
 int main(void)
@@ -209,6 +247,7 @@ int main(void)
 		cmocka_unit_test(test_more_types),
 		cmocka_unit_test(test_interfaces),
 		cmocka_unit_test(test_interfaces_odd),
+		cmocka_unit_test(test_interfaces_mode),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

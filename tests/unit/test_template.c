@@ -35,6 +35,7 @@ static struct template_input input(const struct cluster *c, size_t q, size_t r)
 		.groups = &groups,
 		.image_id = "ami-0123456789abcdef0",
 		.root_device = "/dev/xvda",
+		.single = c->queues[q].resources[r].instance_types.n == 1 && c->queues[q].subnet_ids.n == 1,
 	};
 }
 
@@ -65,6 +66,10 @@ static void test_plain(void **state)
 	assert_null(t.ec2.market);
 	assert_int_equal(t.ec2.cores, 0);
 	assert_int_equal(t.ec2.n_interfaces, 1);
+	assert_false(t.ec2.imds_tags);
+	assert_string_equal(kvs_get(&t.instance_tags, TAG_PC_NETWORKING), "EFA=NONE");
+	assert_non_null(strstr(kvs_get(&t.instance_tags, TAG_PC_ATTRIBUTES), ", slurm, "));
+	assert_non_null(strstr(kvs_get(&t.instance_tags, TAG_PC_ATTRIBUTES), ", x86_64"));
 	template_clear(&t);
 	cluster_destroy(c);
 }
@@ -87,9 +92,109 @@ static void test_rich(void **state)
 	assert_null(t.ec2.root_device);
 	template_clear(&t);
 
-	in = input(c, 0, 1); /* several types: the launch names one */
+	cluster_destroy(c);
+}
+
+/* CreateFleet says type, subnet and market itself; the machine learns its launch from its tags. */
+static void test_fleet(void **state)
+{
+	struct cluster *c = load(TEST_DATA "/two-kinds.yaml");
+	struct template_input in = input(c, 0, 1);
+	struct template t;
+	struct err e;
+
+	(void)state;
+	assert_false(in.single);
 	assert_int_equal(template_build(&in, &t, &e), 0);
 	assert_null(t.ec2.instance_type);
+	assert_null(t.ec2.subnet_id);
+	assert_null(t.ec2.market);
+	assert_true(t.ec2.imds_tags);
+	assert_non_null(strstr(kvs_get(&t.instance_tags, TAG_PC_ATTRIBUTES), ", NONE"));
+	template_clear(&t);
+
+	in = input(c, 0, 0); /* one type, but several ways to get it */
+	in.single = false;
+	assert_int_equal(template_build(&in, &t, &e), 0);
+	assert_null(t.ec2.instance_type);
+	assert_null(t.ec2.market);
+	assert_true(t.ec2.spot_price == 0);
+	template_clear(&t);
+
+	kvs_add(&c->tags, "cost/center", "1");
+	assert_int_equal(template_build(&in, &t, &e), -1);
+	assert_non_null(strstr(e.text, "cost/center"));
+	in = input(c, 0, 0);
+	assert_int_equal(template_build(&in, &t, &e), 0);
+	template_clear(&t);
+	cluster_destroy(c);
+}
+
+static char *copy_of(const char *s)
+{
+	char *copy = str_dup(s);
+
+	assert_non_null(copy);
+	return copy;
+}
+
+/* Kinds of capacity: what the resource says wins over the queue. */
+static void test_capacity(void **state)
+{
+	struct cluster *c = load(TEST_DATA "/quickstart.yaml");
+	struct template_input in = input(c, 0, 0);
+	struct queue *q = &c->queues[0];
+	struct template t;
+	struct err e;
+
+	(void)state;
+	q->capacity = CAPACITY_BLOCK;
+	q->capacity_reservation_id = copy_of("cr-queue");
+	assert_int_equal(template_build(&in, &t, &e), 0);
+	assert_string_equal(t.ec2.market, "capacity-block");
+	assert_string_equal(t.ec2.capacity_reservation_id, "cr-queue");
+	template_clear(&t);
+
+	q->capacity = CAPACITY_ONDEMAND;
+	q->resources[0].capacity_reservation_group = copy_of("arn:aws:resource-groups:us-east-1:1:group/g");
+	assert_int_equal(template_build(&in, &t, &e), 0);
+	assert_null(t.ec2.market);
+	assert_null(t.ec2.capacity_reservation_id);
+	assert_string_equal(t.ec2.capacity_reservation_group, "arn:aws:resource-groups:us-east-1:1:group/g");
+	template_clear(&t);
+
+	q->capacity = CAPACITY_SPOT;
+	assert_int_equal(template_build(&in, &t, &e), 0);
+	assert_string_equal(t.ec2.market, "spot");
+	assert_true(t.ec2.spot_price == 0);
+	template_clear(&t);
+	q->resources[0].spot_price = 0.5;
+	assert_int_equal(template_build(&in, &t, &e), 0);
+	assert_true(t.ec2.spot_price == 0.5);
+	template_clear(&t);
+	cluster_destroy(c);
+}
+
+/* With several types EC2 cannot switch the second threads off for each: the machine does. */
+static void test_threads(void **state)
+{
+	static char script[] = "#!/bin/sh\nNO_SMT=''\n#@LAUNCH@\nrest\n";
+	struct cluster *c = load(TEST_DATA "/two-kinds.yaml");
+	struct template_input in = input(c, 0, 1);
+	struct generation with_place = gen;
+	struct template t;
+	struct err e;
+
+	(void)state;
+	with_place.bootstrap = script;
+	in.gen = &with_place;
+	c->queues[0].resources[1].disable_smt = true;
+	assert_int_equal(template_build(&in, &t, &e), 0);
+	assert_string_equal(t.ec2.user_data, "#!/bin/sh\nNO_SMT=''\nNO_SMT=1\n#@LAUNCH@\nrest\n");
+	template_clear(&t);
+	c->queues[0].resources[1].disable_smt = false;
+	assert_int_equal(template_build(&in, &t, &e), 0);
+	assert_string_equal(t.ec2.user_data, script);
 	template_clear(&t);
 	cluster_destroy(c);
 }
@@ -162,6 +267,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_plain),
 		cmocka_unit_test(test_rich),
+		cmocka_unit_test(test_fleet),
+		cmocka_unit_test(test_capacity),
+		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_hash),
 		cmocka_unit_test(test_placement_name),
