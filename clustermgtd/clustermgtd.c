@@ -65,15 +65,15 @@ static int dry_run(struct err *e)
 	struct world w;
 	struct observed o;
 	struct plan p = {0};
-	struct kvs seen = {{0}, {0}};
+	struct kept k = {0};
 	char *text;
 	int rc;
 
 	if (world_open_readonly(&w, e) < 0)
 		return -1;
-	observe(&w, &o, clock_mono_ms() + DRY_RUN_LIMIT_MS, true);
+	observe(&w, &o, &k, clock_mono_ms() + DRY_RUN_LIMIT_MS, true);
 	observed_print_unread(&o, stdout);
-	rc = observed_plan(&w, &o, &seen, &p);
+	rc = observed_plan(&w, &o, &k, &p);
 	text = rc == 0 ? plan_text(&p) : NULL;
 	if (text)
 		printf("%s%zu actions\n", text, p.n);
@@ -81,7 +81,7 @@ static int dry_run(struct err *e)
 	if (!o.slurm || !o.ec2 || !o.rows)
 		rc = err_set(e, "not every source could be read, so this may not be all");
 	free(text);
-	kvs_clear(&seen);
+	kept_clear(&k);
 	plan_clear(&p);
 	observed_clear(&o);
 	world_close(&w);
@@ -96,8 +96,9 @@ static void beat(struct world *w)
 		log_warn("%s", e.text);
 }
 
-/* True if something is unfinished and the next loop should come soon. */
-static bool loop(struct world *w, struct kvs *seen)
+/* True if something is unfinished and the next loop should come soon. *wake_ms: it should come at that wall time, if that is
+ * earlier. */
+static bool loop(struct world *w, struct kept *k, int64_t *wake_ms)
 {
 	int64_t deadline = clock_mono_ms() + LOOP_LIMIT_MS;
 	struct observed o;
@@ -105,13 +106,15 @@ static bool loop(struct world *w, struct kvs *seen)
 	size_t failures = 0;
 	bool open;
 
-	observe(w, &o, deadline, false);
-	if (observed_plan(w, &o, seen, &p) == 0)
+	observe(w, &o, k, deadline, false);
+	if (observed_plan(w, &o, k, &p) == 0)
 		failures = apply_plan(w, &p, o.instances, deadline);
 	if (o.slurm)
 		stamp(w, &o.nodes);
 	beat(w);
-	open = o.launches.n > 0 || failures > 0 || p.n > 0 || !o.slurm || !o.ec2;
+	observed_forget(w, &o);
+	*wake_ms = observed_wake_ms(&o, k, *wake_ms);
+	open = failures > 0 || p.n > 0 || observed_unfinished(&o);
 	plan_clear(&p);
 	observed_clear(&o);
 	return open;
@@ -129,22 +132,26 @@ static void refresh(struct world *w)
 static void run(struct world *w, int fd, bool once)
 {
 	int64_t period = w->settings->loop_s * 1000, pause = HURRY_MS;
-	struct kvs seen = {{0}, {0}}; /* states that carry no time of their own, and since when */
+	struct kept k = {0};
 
 	while (!apply_stop) {
+		int64_t wake = INT64_MAX, ms;
 		bool hurry;
 
 		refresh(w);
-		hurry = loop(w, &seen);
+		hurry = loop(w, &k, &wake);
 		notify("WATCHDOG=1");
 		if (once)
 			break;
-		if (wait_for_work(fd, hurry && pause < period ? pause : period) || !hurry)
+		ms = hurry && pause < period ? pause : period;
+		if (wake - clock_wall_ms() < ms)
+			ms = wake - clock_wall_ms();
+		if (wait_for_work(fd, ms) || !hurry)
 			pause = HURRY_MS;
 		else
 			pause = pause * 2 < period ? pause * 2 : period;
 	}
-	kvs_clear(&seen);
+	kept_clear(&k);
 }
 
 static int serve(const struct options *opt, struct err *e)

@@ -12,6 +12,9 @@
 #include "lib/base/num.h"
 #include "lib/cluster/generation.h"
 #include "lib/cluster/settings.h"
+#include "lib/node/nodeset.h"
+#include "lib/plan/blocks.h"
+#include "lib/plan/capacity.h"
 #include "lib/plan/reconcile.h"
 #include "lib/slurmctl/slurmctl.h"
 #include "lib/state/store.h"
@@ -60,14 +63,83 @@ static void read_slurm(struct world *w, struct observed *o, bool quiet)
 	source_read(w, &slurm_source, o->slurm, &o->slurm_why, quiet);
 }
 
+/* One of the connections; its name stands in front of trouble with it. */
+static bool read_cloud(struct world *w, struct observed *o, size_t i, int64_t deadline)
+{
+	struct err e = {""};
+
+	o->call[i] = ec2_describe_cluster(w->gen->uuid);
+	if (!o->call[i])
+		err_nomem(&e);
+	else if (ec2_perform_one(world_cloud_at(w, i), o->call[i], deadline, &e) == 0)
+		return true;
+	if (i == 0)
+		o->ec2_why = e;
+	else
+		err_set(&o->ec2_why, "%s: %s", w->gen->clouds[i - 1].region, e.text);
+	return false;
+}
+
+/* A list of all; the texts stay where they are. */
+static int merge(struct observed *o)
+{
+	for (size_t i = 0; i < o->n_calls; i++) {
+		const struct instances *l = o->cloud_unread[i] ? NULL : ec2_describe_reply(o->call[i]);
+
+		for (size_t k = 0; l && k < l->n; k++) {
+			struct instance *m = instances_add(&o->merged);
+
+			if (!m)
+				return -1;
+			*m = l->v[k];
+			m->cloud = i;
+		}
+	}
+	o->instances = &o->merged;
+	return 0;
+}
+
+static void read_clouds(struct world *w, struct observed *o, int64_t deadline)
+{
+	size_t n = w->gen->n_clouds + 1, unread = 0;
+
+	err_nomem(&o->ec2_why);
+	o->call = calloc(n, sizeof *o->call);
+	o->cloud_unread = calloc(n, sizeof *o->cloud_unread);
+	if (!o->call || !o->cloud_unread)
+		return;
+	o->n_calls = n;
+	for (size_t i = 0; i < n; i++) {
+		o->cloud_unread[i] = !read_cloud(w, o, i, deadline);
+		unread += o->cloud_unread[i];
+	}
+	if (unread == n)
+		return;
+	if (n == 1)
+		o->instances = ec2_describe_reply(o->call[0]);
+	else if (merge(o) < 0)
+		err_nomem(&o->ec2_why);
+	o->ec2 = unread == 0 && o->instances;
+}
+
+/* resume launches only while somebody reads EC2: one cloud that is away must not stop the others. */
 static void read_ec2(struct world *w, struct observed *o, int64_t deadline, bool quiet)
 {
-	err_nomem(&o->ec2_why);
-	o->call = ec2_describe_cluster(w->gen->uuid);
-	o->ec2 = o->call && ec2_perform_one(w->aws, o->call, deadline, &o->ec2_why) == 0;
-	if (o->ec2)
-		o->instances = ec2_describe_reply(o->call);
-	source_read(w, &ec2_source, o->ec2, &o->ec2_why, quiet);
+	read_clouds(w, o, deadline);
+	if (!quiet && o->instances && !o->ec2 && say_again(o->ec2_why.text))
+		log_error("%s: %s", ec2_source.name, o->ec2_why.text);
+	source_read(w, &ec2_source, o->instances, &o->ec2_why, quiet);
+}
+
+static void read_holds(struct world *w, struct observed *o, const struct kept *k, bool quiet)
+{
+	struct err e = {""};
+
+	if (!o->slurm || !block_watch_compares(w, &k->blocks))
+		return;
+	o->holds_read = slurmctl_reservations(&o->holds, &e) == 0;
+	if (!o->holds_read && !quiet && say_again(e.text))
+		log_error("%s: %s", slurm_source.name, e.text);
 }
 
 /* ---- rows */
@@ -138,18 +210,20 @@ static void read_rows(struct world *w, struct observed *o, bool quiet)
 	}
 	o->rows = store_bindings(w->store, &o->bindings, e) == 0 && store_launches_open(w->store, &o->launches, e) == 0 &&
 		  store_counters(w->store, STATIC_BACKOFF_PREFIX, &o->backoff, e) == 0 && find_dead(o) == 0 &&
-		  strip_prefix(&o->backoff, STATIC_BACKOFF_PREFIX) == 0;
+		  strip_prefix(&o->backoff, STATIC_BACKOFF_PREFIX) == 0 && store_shortages(w->store, &o->shortages, e) == 0;
 	if (!o->rows && !quiet && say_again(e->text))
 		log_error("state: %s", e->text);
 }
 
-void observe(struct world *w, struct observed *o, int64_t deadline, bool quiet)
+void observe(struct world *w, struct observed *o, struct kept *k, int64_t deadline, bool quiet)
 {
 	memset(o, 0, sizeof *o);
 	o->at_ms = clock_wall_ms();
 	read_rows(w, o, quiet); /* first: what changes after it is not judged by this loop */
 	read_slurm(w, o, quiet);
+	read_holds(w, o, k, quiet);
 	read_ec2(w, o, deadline, quiet);
+	block_watch_read(w, &k->blocks, deadline, quiet);
 }
 
 static void print_unread(FILE *out, const char *name, bool was_read, const struct err *why)
@@ -168,32 +242,124 @@ void observed_print_unread(const struct observed *o, FILE *out)
 void observed_clear(struct observed *o)
 {
 	nodes_clear(&o->nodes);
-	ec2_call_destroy(o->call);
+	slurmctl_reservations_clear(&o->holds);
+	for (size_t i = 0; i < o->n_calls; i++)
+		ec2_call_destroy(o->call[i]);
+	free(o->call);
+	free(o->cloud_unread);
+	free(o->merged.v);
 	bindings_clear(&o->bindings);
 	launches_clear(&o->launches);
 	strs_clear(&o->dead);
 	kvs_clear(&o->backoff);
+	shortages_clear(&o->shortages);
 }
 
-int observed_plan(struct world *w, const struct observed *o, struct kvs *seen, struct plan *out)
+void kept_clear(struct kept *k)
 {
+	kvs_clear(&k->seen);
+	block_watch_clear(&k->blocks);
+}
+
+static int plan_blocks(struct world *w, const struct observed *o, struct kept *k, struct plan *out, struct nodeset *held,
+		       struct err *e)
+{
+	struct block_hold *holds = calloc(o->holds.n + 1, sizeof *holds);
+	struct blocks_input in = {
+	    .gen = w->gen,
+	    .blocks = &k->blocks.blocks,
+	    .holds = o->holds_read ? holds : NULL,
+	    .n_holds = o->holds.n,
+	    .now_ms = clock_wall_ms(),
+	};
+	size_t before = out->n;
+	int rc;
+
+	if (!holds)
+		return err_nomem(e);
+	for (size_t i = 0; i < o->holds.n; i++)
+		holds[i] = (struct block_hold){.name = o->holds.v[i].name, .nodes = o->holds.v[i].nodes};
+	rc = blocks_plan(&in, out, held, e);
+	if (rc == 0 && o->holds_read && out->n == before)
+		k->blocks.swept = w->gen->number;
+	free(holds);
+	return rc;
+}
+
+int observed_plan(struct world *w, const struct observed *o, struct kept *k, struct plan *out)
+{
+	struct nodeset *held = nodeset_create();
 	struct reconcile_input in = {
 	    .gen = w->gen,
 	    .nodes = o->slurm ? &o->nodes : NULL,
 	    .instances = o->instances,
+	    .cloud_unread = o->cloud_unread,
 	    .bindings = o->rows ? &o->bindings : NULL,
 	    .launches = o->rows ? &o->launches : NULL,
+	    .shortages = o->rows ? &o->shortages : NULL,
+	    .held = held,
 	    .dead_pids = &o->dead,
 	    .now_ms = clock_wall_ms(),
 	    .orphan_grace_ms = w->settings->orphan_grace_s * 1000,
 	    .observed_ms = o->at_ms,
 	    .static_backoff = &o->backoff,
-	    .seen = seen,
+	    .seen = &k->seen,
 	};
 	struct err e = {""};
+	int rc = held ? plan_blocks(w, o, k, out, held, &e) : err_nomem(&e);
 
-	if (reconcile_watch(&in, seen, &e) == 0 && reconcile_plan(&in, out, &e) == 0)
-		return 0;
-	log_error("%s", e.text);
-	return -1;
+	if (rc == 0)
+		rc = reconcile_watch(&in, &k->seen, &e);
+	if (rc == 0)
+		rc = reconcile_plan(&in, out, &e);
+	if (rc < 0)
+		log_error("%s", e.text);
+	nodeset_destroy(held);
+	return rc;
+}
+
+void observed_forget(struct world *w, const struct observed *o)
+{
+	struct capacity_rule rule = {.first_ms = w->settings->capacity_retry_s * 1000,
+				     .limit_ms = w->settings->capacity_retry_limit_s * 1000};
+	struct err e = {""};
+
+	for (size_t i = 0; i < o->shortages.n; i++) {
+		struct shortage over = o->shortages.v[i];
+
+		if (!capacity_stale(&over, &rule, clock_wall_ms()))
+			continue;
+		over.failures = 0;
+		if (store_shortage_put(w->store, &over, &e) < 0 && say_again(e.text))
+			log_warn("capacity memory: %s", e.text);
+	}
+}
+
+static bool lacks_address(const struct bindings *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		if (l->v[i].state == BINDING_BOUND && !l->v[i].ip)
+			return true;
+	}
+	return false;
+}
+
+bool observed_unfinished(const struct observed *o)
+{
+	return o->launches.n > 0 || !o->slurm || !o->ec2 || lacks_address(&o->bindings);
+}
+
+int64_t observed_wake_ms(const struct observed *o, const struct kept *k, int64_t ms)
+{
+	int64_t now = clock_wall_ms();
+
+	for (size_t i = 0; i < o->shortages.n; i++) {
+		if (o->shortages.v[i].until_ms > now && o->shortages.v[i].until_ms < ms)
+			ms = o->shortages.v[i].until_ms;
+	}
+	for (size_t i = 0; i < k->blocks.blocks.n; i++) {
+		if (k->blocks.blocks.v[i].start_ms > now && k->blocks.blocks.v[i].start_ms < ms)
+			ms = k->blocks.blocks.v[i].start_ms;
+	}
+	return ms;
 }

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* observe.h - one look at the world: Slurm's nodes, EC2's instances, our rows. A source that could not be read is absent, never
- * empty. */
+/* observe.h - one look at the world: Slurm's nodes and reservations, EC2's instances, our rows. A source that could not be
+ * read is absent, never empty. */
 #ifndef SE_CLUSTERMGTD_OBSERVE_H
 #define SE_CLUSTERMGTD_OBSERVE_H
 
+#include "clustermgtd/block_watch.h"
 #include "lib/base/err.h"
 #include "lib/base/str.h"
 #include "lib/node/binding.h"
 #include "lib/node/instance.h"
 #include "lib/node/node.h"
+#include "lib/node/offering.h"
+#include "lib/slurmctl/slurmctl.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,25 +21,44 @@ struct ec2_call;
 struct plan;
 struct world;
 
+/* From loop to loop. Zero-initialised = nothing yet. */
+struct kept {
+	struct kvs seen; /* states that carry no time of their own, and since when (reconcile_watch) */
+	struct block_watch blocks;
+};
+
 struct observed {
 	int64_t at_ms;	       /* wall time when the look began */
-	bool slurm, ec2, rows; /* which sources were read */
+	bool slurm, ec2, rows; /* which sources were read; ec2: in every cloud */
 	struct err slurm_why, ec2_why, rows_why; /* and why not */
 	struct nodes nodes;
-	struct ec2_call *call;		   /* owns the instances */
-	const struct instances *instances; /* NULL unless ec2 */
+	bool holds_read;
+	struct slurmctl_reservations holds;
+	struct ec2_call **call; /* one a cloud; they own the instances */
+	size_t n_calls;
+	bool *cloud_unread;
+	struct instances merged;           /* those of several clouds: a list without its texts */
+	const struct instances *instances; /* NULL if no cloud was read */
 	struct bindings bindings;
 	struct launches launches;
 	struct strs dead;   /* launches whose worker is gone, or is this process */
 	struct kvs backoff; /* static node -> wall ms */
+	struct shortages shortages;
 };
 
 /* Trouble with a source is logged once and kept in the rows, unless `quiet`. */
-void observe(struct world *w, struct observed *o, int64_t deadline_mono_ms, bool quiet);
+void observe(struct world *w, struct observed *o, struct kept *k, int64_t deadline_mono_ms, bool quiet);
 /* A line for each source that was not read. */
 void observed_print_unread(const struct observed *o, FILE *out);
 void observed_clear(struct observed *o);
-/* What to do about it; seen is kept from loop to loop (reconcile_watch). -1 on no memory. */
-int observed_plan(struct world *w, const struct observed *o, struct kvs *seen, struct plan *out);
+/* What to do about it. -1 on no memory. */
+int observed_plan(struct world *w, const struct observed *o, struct kept *k, struct plan *out);
+/* Delete what the capacity memory need not hold any more. */
+void observed_forget(struct world *w, const struct observed *o);
+/* Something is under way of which more is to be known soon. */
+bool observed_unfinished(const struct observed *o);
+/* Wall time at which a pool opens or a block begins, if that is before `ms`, else ms. */
+int64_t observed_wake_ms(const struct observed *o, const struct kept *k, int64_t ms);
+void kept_clear(struct kept *k);
 
 #endif

@@ -17,9 +17,11 @@
 #include "lib/base/clock.h"
 #include "lib/base/err.h"
 #include "lib/base/log.h"
+#include "lib/cluster/generation.h"
 #include "lib/node/binding.h"
 #include "lib/node/instance.h"
 #include "lib/node/map.h"
+#include "lib/node/name.h"
 #include "lib/node/nodeset.h"
 #include "lib/slurmctl/slurmctl.h"
 #include "lib/state/store.h"
@@ -36,6 +38,7 @@ struct carry {
 	const struct plan *plan;
 	const struct instances *seen;
 	int64_t deadline;
+	struct map ids;       /* of seen */
 	enum fate *fate;      /* one an action */
 	struct nodeset *kept; /* nodes whose machine could not be ended: their row stays */
 };
@@ -46,14 +49,15 @@ static void failed(struct carry *c, size_t i, const struct err *e)
 
 	c->fate[i] = FATE_FAILED;
 	if (say_again(e->text))
-		log_error("%s %s: %s", action_kind_text(a->kind), a->node ? a->node : a->launch ? a->launch : "", e->text);
+		log_error("%s %s: %s", action_kind_text(a->kind),
+			  a->node ? a->node : a->launch ? a->launch : a->reservation ? a->reservation : "", e->text);
 }
 
 /* Whom the action is about, other than by node alone: "NODE INSTANCE", "NODES LAUNCH". NULL = by node, or no memory. */
 static char *subject(const struct action *a)
 {
 	char *nodes = a->nodes.n ? nodeset_text_of((const char *const *)a->nodes.v, a->nodes.n) : NULL;
-	const char *what = a->instance ? a->instance : a->node ? NULL : a->launch;
+	const char *what = a->instance ? a->instance : a->node ? NULL : a->launch ? a->launch : a->reservation;
 	const char *who = a->node ? a->node : nodes;
 	char *text = what ? str_fmt("%s%s%s", who ? who : "", who ? " " : "", what) : NULL;
 
@@ -161,30 +165,62 @@ static void note_terminations(struct carry *c)
 		log_warn("events: %s", e.text);
 }
 
+static const struct instance *seen_instance(const struct carry *c, const char *id)
+{
+	size_t k = map_get(&c->ids, id);
+
+	return k == SIZE_MAX ? NULL : &c->seen->v[k];
+}
+
+/* Where a machine is: where it was seen, else where its node's machines are. */
+static size_t cloud_of(const struct carry *c, const struct action *a)
+{
+	const struct instance *i = seen_instance(c, a->instance);
+	struct node_name name;
+
+	if (i)
+		return i->cloud;
+	if (a->node && node_name_resolve_any(c->w->gen, a->node, &name) == 0)
+		return (size_t)c->w->gen->resources[name.resource].cloud;
+	return 0;
+}
+
+static void terminate_in(struct carry *c, size_t cloud, const char **ids, size_t *at)
+{
+	struct err e = {""};
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->plan->n; i++) {
+		const struct action *a = &c->plan->v[i];
+
+		if (a->kind != ACT_TERMINATE || c->fate[i] != FATE_GO || cloud_of(c, a) != cloud)
+			continue;
+		ids[n] = a->instance;
+		at[n++] = i;
+	}
+	announce(c, at, n);
+	if (n == 0 || ec2_terminate_all(world_cloud_at(c->w, cloud), ids, n, c->deadline, &e) == 0)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		const char *node = c->plan->v[at[i]].node;
+
+		failed(c, at[i], &e);
+		if (node)
+			nodeset_add(c->kept, node);
+	}
+}
+
 static void terminate(struct carry *c)
 {
 	const char **ids = calloc(c->plan->n ? c->plan->n : 1, sizeof *ids);
 	size_t *at = calloc(c->plan->n ? c->plan->n : 1, sizeof *at), n = 0;
-	struct err e = {""};
 
-	for (size_t i = 0; ids && at && i < c->plan->n; i++) {
-		if (c->plan->v[i].kind != ACT_TERMINATE || c->fate[i] != FATE_GO)
-			continue;
-		ids[n] = c->plan->v[i].instance;
-		at[n++] = i;
-	}
-	announce(c, at, n);
+	for (size_t i = 0; i < c->plan->n; i++)
+		n += c->plan->v[i].kind == ACT_TERMINATE && c->fate[i] == FATE_GO;
 	if (n > 0)
 		note_terminations(c);
-	if (n > 0 && ec2_terminate_all(c->w->aws, ids, n, c->deadline, &e) < 0) {
-		for (size_t i = 0; i < n; i++) {
-			const char *node = c->plan->v[at[i]].node;
-
-			failed(c, at[i], &e);
-			if (node)
-				nodeset_add(c->kept, node);
-		}
-	}
+	for (size_t i = 0; n > 0 && ids && at && i <= c->w->gen->n_clouds; i++)
+		terminate_in(c, i, ids, at);
 	free(at);
 	free(ids);
 }
@@ -272,20 +308,18 @@ static int bind_one(struct carry *c, const struct action *a, const char *ip, str
 /* One transaction, so that no row changes between the look and the write. */
 static int bind_rows(struct carry *c, const size_t *at, size_t n, struct binds *b, struct err *e)
 {
-	struct map ids = {0};
-	int rc = c->seen && map_instances(&ids, c->seen) < 0 ? err_nomem(e) : store_batch_begin(c->w->store, e);
+	int rc = store_batch_begin(c->w->store, e);
 
 	if (rc == 0) {
 		for (size_t i = 0; i < n && rc >= 0; i++) {
 			const struct action *a = &c->plan->v[at[i]];
-			size_t k = map_get(&ids, a->instance);
+			const struct instance *m = seen_instance(c, a->instance);
 
 			if (go(c, at[i], false))
-				rc = bind_one(c, a, k < SIZE_MAX ? c->seen->v[k].private_ip : NULL, b, e);
+				rc = bind_one(c, a, m ? m->private_ip : NULL, b, e);
 		}
 		rc = store_batch_end(c->w->store, rc, e);
 	}
-	map_clear(&ids);
 	return rc;
 }
 
@@ -321,6 +355,18 @@ static uint32_t state_of(enum action_kind k)
 	}
 }
 
+/* What a person looks for later: why nodes were not used for a while. */
+static void note_capacity(struct carry *c, const struct action *a, const struct strs *names)
+{
+	char *text;
+
+	if (!a->code || !str_prefix(a->code, "capacity-"))
+		return;
+	text = nodeset_text_of((const char *const *)names->v, names->n);
+	apply_event(c->w, a->code, text, NULL, a->reason);
+	free(text);
+}
+
 static void state_group(struct carry *c, size_t first, bool *done, size_t *at)
 {
 	const struct action *f = &c->plan->v[first];
@@ -340,6 +386,8 @@ static void state_group(struct carry *c, size_t first, bool *done, size_t *at)
 	announce(c, at, names.n);
 	if (tell_state((const char *const *)names.v, names.n, state_of(f->kind), f->reason, c->deadline, &e) < 0)
 		failed(c, first, &e);
+	else if (names.n > 0)
+		note_capacity(c, f, &names);
 	strs_clear(&names);
 }
 
@@ -354,6 +402,32 @@ static void states(struct carry *c)
 	}
 	free(at);
 	free(done);
+}
+
+/* ---- reservations in Slurm */
+
+static int reservation(const struct action *a, struct err *e)
+{
+	if (a->kind == ACT_RESERVE)
+		return slurmctl_reservation_hold(a->reservation, (const char *const *)a->nodes.v, a->nodes.n, 0, e);
+	return slurmctl_reservation_delete(a->reservation, e);
+}
+
+static void reservations(struct carry *c)
+{
+	struct err e = {""};
+
+	for (size_t i = 0; i < c->plan->n; i++) {
+		const struct action *a = &c->plan->v[i];
+
+		if (a->kind != ACT_RESERVE && a->kind != ACT_UNRESERVE)
+			continue;
+		announce(c, &i, 1);
+		if (reservation(a, &e) < 0)
+			failed(c, i, &e);
+		else
+			apply_event(c->w, action_kind_text(a->kind), a->reservation, NULL, a->reason);
+	}
 }
 
 /* ---- launches */
@@ -386,7 +460,8 @@ size_t apply_plan(struct world *w, const struct plan *p, const struct instances 
 
 	c.fate = calloc(p->n ? p->n : 1, sizeof *c.fate);
 	c.kept = nodeset_create();
-	if (c.fate && c.kept) {
+	if (c.fate && c.kept && (!seen || map_instances(&c.ids, seen) == 0)) {
+		reservations(&c); /* first: no job is to be given to nodes that cannot have a machine */
 		sort_stale(&c);
 		terminate(&c);
 		unbind(&c);
@@ -394,6 +469,7 @@ size_t apply_plan(struct world *w, const struct plan *p, const struct instances 
 		states(&c);
 		launches(&c);
 	}
+	map_clear(&c.ids);
 	for (size_t i = 0; i < p->n; i++)
 		n += !c.fate || c.fate[i] == FATE_FAILED;
 	nodeset_destroy(c.kept);

@@ -43,6 +43,7 @@ struct instance {
 	char *state_reason;    /* code, e.g. "Server.SpotInstanceTermination", or NULL */
 	int64_t launch_time_ms;
 	int launch_index;      /* amiLaunchIndex */
+	size_t cloud;          /* where it was read from: 0 = the cluster's own cloud, else 1 + index into generation.clouds */
 	struct { char **id; size_t n; } groups; /* security group ids */
 };
 

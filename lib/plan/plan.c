@@ -28,6 +28,7 @@ void plan_clear(struct plan *p)
 		free(p->v[i].node);
 		free(p->v[i].instance);
 		free(p->v[i].launch);
+		free(p->v[i].reservation);
 		strs_clear(&p->v[i].nodes);
 		free(p->v[i].code);
 		free(p->v[i].reason);
@@ -57,6 +58,10 @@ const char *action_kind_text(enum action_kind k)
 		return "launch-retry";
 	case ACT_LAUNCH_CLOSE:
 		return "launch-close";
+	case ACT_RESERVE:
+		return "reserve";
+	case ACT_UNRESERVE:
+		return "unreserve";
 	}
 	return "unknown";
 }
@@ -66,6 +71,8 @@ static void add_line(struct buf *b, const struct action *a)
 	char *nodes;
 
 	buf_fmt(b, "%-13s %-20s", action_kind_text(a->kind), a->code ? a->code : "-");
+	if (a->reservation)
+		buf_fmt(b, " reservation=%s", a->reservation);
 	if (a->node)
 		buf_fmt(b, " node=%s", a->node);
 	if (a->nodes.n) {

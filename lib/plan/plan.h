@@ -21,7 +21,9 @@ enum action_kind {
 	ACT_NODE_POWER_DOWN,/* node: POWER_DOWN_FORCE with reason: back to idle~ through SuspendProgram */
 	ACT_NODE_POWER_UP,  /* node: POWER_UP: slurmctld runs ResumeProgram for it */
 	ACT_LAUNCH_RETRY,   /* launch row: ask EC2 again with the same token; a row without a request has it built first */
-	ACT_LAUNCH_CLOSE    /* launch row: finished or undone */
+	ACT_LAUNCH_CLOSE,   /* launch row: finished or undone */
+	ACT_RESERVE,        /* nodes: a reservation in Slurm holds them, also if it exists with others */
+	ACT_UNRESERVE       /* that reservation goes */
 };
 
 struct action {
@@ -29,7 +31,8 @@ struct action {
 	char *node;
 	char *instance;
 	char *launch;
-	struct strs nodes;       /* ACT_LAUNCH_RETRY: for the reader, the row has them too */
+	char *reservation;       /* its name in Slurm */
+	struct strs nodes;       /* of ACT_RESERVE; ACT_LAUNCH_RETRY: for the reader, the row has them too */
 	int64_t generation;      /* of the node's binding when decided; -1 = had none */
 	char *code;              /* short machine-readable why: "orphan", "machine-gone", ... */
 	char *reason;            /* sentence for people and for Slurm's Reason */

@@ -7,6 +7,7 @@
 
 #include "lib/base/err.h"
 #include "lib/node/extra.h"
+#include "lib/plan/capacity.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -63,6 +64,29 @@ static int join_waiting(struct view *v)
 	return 0;
 }
 
+/* A probe that is under way does not count: it is over in a second, and ten thousand nodes need not go and come back for it. */
+static int join_pools(struct view *v)
+{
+	const struct generation *g = v->in->gen;
+
+	v->pool = calloc(g->n_resources + 1, sizeof(*v->pool));
+	if (!v->pool || (v->in->shortages && shortages_copy(&v->closing, v->in->shortages)))
+		return -1;
+	for (size_t i = 0; i < v->closing.n; i++)
+		v->closing.v[i].probe_until_ms = 0;
+	for (size_t i = 0; i < g->n_resources; i++) {
+		struct pool *p = &v->pool[i];
+
+		if (!v->in->shortages)
+			p->state = POOL_UNREAD;
+		else if (capacity_all_closed(&g->resources[i], &v->closing, v->in->now_ms, &p->code, &p->until_ms))
+			p->state = POOL_CLOSED;
+		else
+			p->state = POOL_OPEN;
+	}
+	return 0;
+}
+
 int view_create(struct view *v, const struct reconcile_input *in, struct plan *out)
 {
 	*v = (struct view){ .in = in, .out = out };
@@ -71,7 +95,7 @@ int view_create(struct view *v, const struct reconcile_input *in, struct plan *o
 	v->judged = nodeset_create();
 	v->handled = nodeset_create();
 	if (!v->dead || !v->waiting || !v->judged || !v->handled || join_nodes(v) || join_rows(v) ||
-	    (in->instances && map_instances(&v->instance, in->instances)) || join_waiting(v)) {
+	    (in->instances && map_instances(&v->instance, in->instances)) || join_waiting(v) || join_pools(v)) {
 		view_destroy(v);
 		return -1;
 	}
@@ -90,6 +114,8 @@ void view_destroy(struct view *v)
 	nodeset_destroy(v->waiting);
 	nodeset_destroy(v->judged);
 	nodeset_destroy(v->handled);
+	free(v->pool);
+	shortages_clear(&v->closing);
 }
 
 const struct binding *view_row(const struct view *v, const char *node)
@@ -118,6 +144,20 @@ const struct launch *view_launch(const struct view *v, const char *id)
 	size_t i = map_get(&v->launch, id);
 
 	return i == NONE ? NULL : &v->in->launches->v[i];
+}
+
+bool view_machines_read(const struct view *v, size_t resource)
+{
+	const struct generation *g = v->in->gen;
+
+	if (!v->in->instances || !v->in->cloud_unread)
+		return v->in->instances;
+	if (resource < g->n_resources)
+		return !v->in->cloud_unread[g->resources[resource].cloud];
+	for (size_t i = 0; i <= g->n_clouds; i++)
+		if (v->in->cloud_unread[i])
+			return false;
+	return true;
 }
 
 bool view_too_new(const struct view *v, int64_t ms)

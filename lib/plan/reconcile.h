@@ -4,6 +4,9 @@
  * actions, reason; the first that fits a node is taken. Rules about launch rows, about machines without a node and about
  * nodes that slurmctld knows wrongly are in reconcile_launches.c, reconcile_machines.c and reconcile_untold.c. A source
  * that could not be read (its pointer is NULL) stops every rule that needs it: unread is never "gone".
+ *
+ * Powered-down nodes of a compute resource whose every pool is short (lib/plan/capacity.h) are set DOWN, so that Slurm picks
+ * another, and come back when a pool may be asked again; known by their reason, so also after the memory was lost.
  */
 #ifndef SE_PLAN_RECONCILE_H
 #define SE_PLAN_RECONCILE_H
@@ -12,18 +15,31 @@
 #include "lib/node/instance.h"
 #include "lib/node/node.h"
 #include "lib/node/binding.h"
+#include "lib/node/offering.h"
 #include "lib/plan/plan.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct err;
+struct nodeset;
+
+/* Reasons of ParallelCluster, by which such nodes are known again; the first follows "(Code:...)". */
+#define REASON_DISABLED "Temporarily disabling node due to insufficient capacity"
+#define REASON_ENABLED "Enabling node since insufficient capacity timeout expired"
+#define REASON_LAUNCH_FAILED "Failure when resuming nodes"
+/* Is this node off because its resource is short? */
+bool reconcile_disabled(const char *reason);
 
 struct reconcile_input {
 	const struct generation *gen;
 	const struct nodes *nodes;          /* NULL = slurmctld was not read */
-	const struct instances *instances;  /* ours by UUID, all states; NULL = EC2 was not read */
+	const struct instances *instances;  /* ours by UUID, all states, of all clouds; NULL = EC2 was not read */
+	const bool *cloud_unread;           /* 0 = the cluster's own, then gen->clouds: not read; NULL = all were */
 	const struct bindings *bindings;    /* all rows, FREE ones too; NULL = not read */
 	const struct launches *launches;    /* not DONE; NULL = not read */
+	const struct shortages *shortages;  /* capacity memory; NULL = not read */
+	const struct nodeset *held;         /* nodes whose capacity block is not active: no machine can come; may be NULL */
 	const struct strs *dead_pids;       /* launch ids whose worker process is gone, or is the caller itself */
 	int64_t now_ms;
 	int64_t orphan_grace_ms;            /* younger instances without a node are not judged */

@@ -8,6 +8,7 @@
 #include "lib/plan/reconcile_view.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The machines of one launch that no row has, in launch order. */
 struct found {
@@ -127,6 +128,15 @@ static void bind_found(struct view *v, const struct launch *l, const struct foun
 	close_row(v, l);
 }
 
+static bool machines_read(const struct view *v, const struct launch *l)
+{
+	bool named = l->queue && l->resource;
+
+	return view_machines_read(v, named ? generation_find_resource(v->in->gen, l->queue, strlen(l->queue), l->resource,
+								      strlen(l->resource))
+					   : SIZE_MAX);
+}
+
 static void judge(struct view *v, const struct launch *l, const struct found *f)
 {
 	const struct reconcile_input *in = v->in;
@@ -136,7 +146,7 @@ static void judge(struct view *v, const struct launch *l, const struct found *f)
 		return;
 	if (l->state == LAUNCH_INTENT && !view_older(v, l->created_ms, in->gen->resume_timeout_s * 1000) && count_waiting(v, l))
 		retry(v, l);
-	else if (!in->instances)
+	else if (!machines_read(v, l))
 		return;
 	else if (l->state == LAUNCH_ANSWERED)
 		bind_found(v, l, f, young);

@@ -117,6 +117,8 @@ static void judge_row(struct view *v, const struct binding *b)
 	if (b->state != BINDING_BOUND || view_too_new(v, b->since_ms) || view_node(v, b->node) ||
 	    !node_name_resolve(v->in->gen, b->node, &name))
 		return;
+	if (!i && !view_machines_read(v, SIZE_MAX))
+		return;
 	if (i && instance_alive(i->state))
 		view_terminate(v, "unknown-node", b->node, b->instance, NULL,
 			       "its node is not in the applied cluster any more");

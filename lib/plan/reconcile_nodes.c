@@ -10,6 +10,7 @@
 
 #include "lib/base/err.h"
 #include "lib/base/num.h"
+#include "lib/plan/capacity.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,7 +29,13 @@ enum fact {
 };
 #define FACT_BOUND (FACT_ALIVE | FACT_GONE | FACT_UNSURE)
 
-enum why { WHY_ANY, WHY_OURS, WHY_AUTOMATIC /* ours, Slurm's own or none */ };
+enum why {
+	WHY_ANY,
+	WHY_OURS,
+	WHY_AUTOMATIC, /* ours, Slurm's own or none */
+	WHY_DISABLED,  /* by the rule "capacity-closed" */
+	WHY_NO_LAUNCH, /* nothing was launched */
+};
 enum age { AGE_ANY, AGE_REQUEUED, AGE_REASON_GRACE, AGE_SEEN_GRACE };
 
 #define OURS "slurm-ec2: "
@@ -37,6 +44,7 @@ enum age { AGE_ANY, AGE_REQUEUED, AGE_REASON_GRACE, AGE_SEEN_GRACE };
 #define DO_UNBIND 4u
 #define DO_POWER_DOWN 8u
 #define DO_POWER_UP 16u
+#define DO_END_UNLISTED 32u /* also by an id that EC2 does not list: it may not list it yet */
 #define DO_CLEAN (DO_TERMINATE | DO_UNBIND)
 
 #define BASE(b) (1u << (b))
@@ -45,6 +53,7 @@ enum age { AGE_ANY, AGE_REQUEUED, AGE_REASON_GRACE, AGE_SEEN_GRACE };
 #define OFF (NS_POWERED_DOWN | NS_POWERING_DOWN)
 #define MOVING (NS_POWERING_UP | NS_POWER_UP | NS_POWERING_DOWN | NS_POWER_DOWN)
 #define REBOOT (NS_REBOOT_REQUESTED | NS_REBOOT_ISSUED)
+#define RESERVED (NS_RES | NS_MAINT)
 
 struct rule {
 	const char *code;
@@ -53,19 +62,33 @@ struct rule {
 	unsigned facts;
 	enum why why;
 	enum age age;
-	bool only_static;
+	bool only_static, only_dynamic;
 	bool needs_ec2;
-	unsigned acts;
+	unsigned pools;       /* of its resource, 0 = any */
+	unsigned acts;        /* 0 = it is left as it is */
 	const char *reason;   /* what Slurm gets starts with (Code:...) or OURS, so that it is known again */
 };
 
 static const struct rule rules[] = {
+	/* No machine can come: another resource is to be picked. Whoever reserved a node wants that one. */
+	{ .code = "capacity-closed", .bases = BASE(NS_IDLE), .required = NS_POWERED_DOWN | NS_CLOUD,
+	  .forbidden = HELD | MOVING | RESERVED | NS_NO_RESPOND | NS_COMPLETING, .facts = FACT_NONE, .only_dynamic = true,
+	  .pools = POOL_CLOSED, .acts = DO_DOWN, .reason = REASON_DISABLED },
+	{ .code = "capacity-closed-still", .bases = BASE(NS_DOWN), .required = NS_POWERED_DOWN, .facts = FACT_NONE,
+	  .why = WHY_DISABLED, .pools = POOL_CLOSED | POOL_UNREAD },
+	{ .code = "capacity-open", .bases = BASE(NS_DOWN), .required = NS_POWERED_DOWN,
+	  .forbidden = HELD | NS_POWERING_DOWN | NS_POWER_DOWN, .facts = FACT_NONE, .why = WHY_DISABLED, .pools = POOL_OPEN,
+	  .acts = DO_POWER_DOWN, .reason = REASON_ENABLED },
+	/* back in idle~ its job would take it at once again */
+	{ .code = "launch-failed-still", .bases = BASE(NS_DOWN), .facts = FACT_NONE, .why = WHY_NO_LAUNCH,
+	  .pools = POOL_CLOSED },
 	{ .code = "machine-gone", .bases = UP, .forbidden = HELD | OFF, .facts = FACT_GONE,
-	  .acts = DO_DOWN | DO_CLEAN | DO_POWER_DOWN, .reason = "(Code:MachineGone)The machine of this node is gone" },
+	  .acts = DO_DOWN | DO_CLEAN | DO_END_UNLISTED | DO_POWER_DOWN,
+	  .reason = "(Code:MachineGone)The machine of this node is gone" },
 	{ .code = "machine-gone", .bases = BASE(NS_DOWN), .forbidden = HELD | OFF, .facts = FACT_GONE, .why = WHY_AUTOMATIC,
-	  .acts = DO_CLEAN | DO_POWER_DOWN, .reason = "(Code:MachineGone)The machine of this node is gone" },
+	  .acts = DO_CLEAN | DO_END_UNLISTED | DO_POWER_DOWN, .reason = "(Code:MachineGone)The machine of this node is gone" },
 	/* an administrator holds it: its jobs are requeued, the hold stays */
-	{ .code = "machine-gone-held", .forbidden = OFF, .facts = FACT_GONE, .acts = DO_DOWN | DO_CLEAN,
+	{ .code = "machine-gone-held", .forbidden = OFF, .facts = FACT_GONE, .acts = DO_DOWN | DO_CLEAN | DO_END_UNLISTED,
 	  .reason = "(Code:MachineGone)The machine of this node is gone" },
 	{ .code = "powering-down", .required = NS_POWERING_DOWN, .forbidden = NS_POWERING_UP, .facts = FACT_BOUND,
 	  .acts = DO_CLEAN, .reason = "its node is powering down" },
@@ -104,7 +127,7 @@ static bool is_heard(const struct node *n)
 	return node_state_is(n->state, UP, 0, NS_NO_RESPOND | NS_POWERING_UP | OFF);
 }
 
-static enum fact fact_of(const struct view *v, const struct binding *b, const struct node *n)
+static enum fact fact_of(const struct view *v, const struct binding *b, const struct node *n, size_t resource)
 {
 	const struct instance *i;
 
@@ -112,7 +135,7 @@ static enum fact fact_of(const struct view *v, const struct binding *b, const st
 		return FACT_NONE;
 	if (b->state == BINDING_LAUNCHING)
 		return FACT_CLAIMED;
-	if (!v->in->instances)
+	if (!view_machines_read(v, resource))
 		return FACT_UNSURE;
 	i = view_instance(v, b->instance);
 	if (!i)
@@ -122,11 +145,28 @@ static enum fact fact_of(const struct view *v, const struct binding *b, const st
 	return instance_alive(i->state) ? FACT_ALIVE : FACT_GONE;
 }
 
+/* "(Code:X)TEXT" and what may follow. */
+static bool says(const char *reason, const char *text)
+{
+	const char *end = reason && str_prefix(reason, "(Code:") ? strchr(reason, ')') : NULL;
+
+	return end && str_prefix(end + 1, text);
+}
+
+bool reconcile_disabled(const char *reason)
+{
+	return says(reason, REASON_DISABLED);
+}
+
 static bool why_fits(enum why why, const char *reason)
 {
 	static const char *const automatic[] = { "ResumeTimeout reached", "Not responding", "Node unexpectedly rebooted",
-						 "Failure when resuming nodes", OURS };
+						 REASON_LAUNCH_FAILED, REASON_ENABLED, OURS };
 
+	if (why == WHY_DISABLED)
+		return reconcile_disabled(reason);
+	if (why == WHY_NO_LAUNCH)
+		return says(reason, REASON_LAUNCH_FAILED);
 	if (why == WHY_ANY || (reason && str_prefix(reason, "(Code:")))
 		return true;
 	if (why == WHY_OURS)
@@ -162,36 +202,60 @@ static bool age_fits(const struct view *v, const struct rule *r, const struct no
 	return false;
 }
 
-/* Everything of a rule but its age. */
-static bool rule_fits(const struct view *v, const struct rule *r, const struct node *n, const struct node_name *name,
-		      enum fact fact)
+struct verdict {
+	const struct rule *rule; /* NULL = none */
+	struct node_name name;
+	enum fact fact;
+};
+
+/* Is it one of the nodes that MinCount keeps up, and can it have a machine? */
+static bool is_static(const struct view *v, const struct node *n, const struct node_name *name)
 {
-	if (!node_state_is(n->state, r->bases, r->required, r->forbidden) || !(r->facts & fact))
+	return name->is_static && name->n <= v->in->gen->resources[name->resource].min_count &&
+	       !(v->in->held && nodeset_has(v->in->held, n->name));
+}
+
+/* Everything of a rule but its age. */
+static bool rule_fits(const struct view *v, const struct rule *r, const struct node *n, const struct verdict *d)
+{
+	if (!node_state_is(n->state, r->bases, r->required, r->forbidden) || !(r->facts & d->fact))
 		return false;
-	if (r->needs_ec2 && !v->in->instances)
+	if (r->needs_ec2 && !view_machines_read(v, d->name.resource))
 		return false;
-	if (r->only_static && (!name->is_static || name->n > v->in->gen->resources[name->resource].min_count))
+	if (r->pools && !(r->pools & v->pool[d->name.resource].state))
+		return false;
+	if ((r->only_static && !is_static(v, n, &d->name)) || (r->only_dynamic && d->name.is_static))
 		return false;
 	return why_fits(r->why, n->reason);
 }
 
-/* The node's rule, or NULL. Without `aged` a rule that must be seen for a while counts as soon as it fits. */
-static const struct rule *find_rule(const struct view *v, const struct node *n, const char *seen, bool aged)
+/* Without `aged` a rule that must be seen for a while counts as soon as it fits. */
+static struct verdict find_rule(const struct view *v, const struct node *n, const char *seen, bool aged)
 {
 	const struct binding *b = view_row(v, n->name);
-	enum fact fact = fact_of(v, b, n);
-	struct node_name name;
+	struct verdict d = { .rule = NULL };
 
 	if ((b && view_too_new(v, b->since_ms)) || nodeset_has(v->judged, n->name) ||
-	    node_name_resolve_any(v->in->gen, n->name, &name))
-		return NULL;
-	for (size_t i = 0; i < N_RULES; i++) {
+	    node_name_resolve_any(v->in->gen, n->name, &d.name))
+		return d;
+	d.fact = fact_of(v, b, n, d.name.resource);
+	for (size_t i = 0; i < N_RULES && !d.rule; i++) {
 		const struct rule *r = &rules[i];
 
-		if (rule_fits(v, r, n, &name, fact) && ((!aged && r->age == AGE_SEEN_GRACE) || age_fits(v, r, n, seen)))
-			return r;
+		if (rule_fits(v, r, n, &d) && ((!aged && r->age == AGE_SEEN_GRACE) || age_fits(v, r, n, seen)))
+			d.rule = r;
 	}
-	return NULL;
+	return d;
+}
+
+/* One text for all nodes of a resource, so that they get one update. */
+static void act_disable(struct view *v, const struct verdict *d, const struct node *n)
+{
+	const struct pool *p = &v->pool[d->name.resource];
+	int64_t minute = p->until_ms / 60000 + (p->until_ms % 60000 > 0);
+
+	view_act(v, ACT_NODE_DOWN, d->rule->code, n->name, NULL, NULL, "(Code:%s)%s until %02d:%02d UTC",
+		 p->code ? p->code : CODE_INSUFFICIENT, d->rule->reason, (int)(minute / 60 % 24), (int)(minute % 60));
 }
 
 /* DOWN carries why the machine went, if EC2 says; no id: nodes that fall together get one update. */
@@ -205,17 +269,26 @@ static void act_down(struct view *v, const struct rule *r, const struct node *n,
 			 why ? why : "");
 }
 
-static void act_machine(struct view *v, const struct rule *r, const struct node *n)
+static bool ends_machine(const struct view *v, const struct verdict *d, const char *instance)
 {
-	const struct binding *b = view_row(v, n->name);
-	enum fact fact = fact_of(v, b, n);
-	const char *instance = fact & FACT_BOUND ? b->instance : NULL;
+	if (d->fact == FACT_GONE)
+		return d->rule->acts & DO_END_UNLISTED && !view_instance(v, instance);
+	return d->rule->acts & DO_TERMINATE;
+}
 
-	if (r->acts & DO_DOWN)
+static void act_machine(struct view *v, const struct verdict *d, const struct node *n)
+{
+	const struct rule *r = d->rule;
+	const struct binding *b = view_row(v, n->name);
+	const char *instance = d->fact & FACT_BOUND ? b->instance : NULL;
+
+	if (r->pools & POOL_CLOSED && r->acts & DO_DOWN)
+		act_disable(v, d, n);
+	else if (r->acts & DO_DOWN)
 		act_down(v, r, n, instance);
 	if (!instance)
 		return;
-	if (r->acts & DO_TERMINATE && fact != FACT_GONE)
+	if (ends_machine(v, d, instance))
 		view_terminate(v, r->code, n->name, instance, NULL, r->reason);
 	if (r->acts & DO_UNBIND)
 		view_act(v, ACT_UNBIND, r->code, n->name, instance, NULL, "%s", r->reason);
@@ -259,12 +332,12 @@ static void judge_nodes(struct view *v, const struct map *seen, const struct map
 	const struct nodes *l = v->in->nodes;
 
 	for (size_t i = 0; i < l->n && !v->nomem; i++) {
-		const struct rule *r = find_rule(v, &l->v[i], value_of(seen, v->in->seen, l->v[i].name), true);
+		struct verdict d = find_rule(v, &l->v[i], value_of(seen, v->in->seen, l->v[i].name), true);
 
-		if (!r || (r->acts & DO_POWER_UP && backs_off(v, backoff, l->v[i].name)))
+		if (!d.rule || (d.rule->acts & DO_POWER_UP && backs_off(v, backoff, l->v[i].name)))
 			continue;
-		found[i] = r;
-		act_machine(v, r, &l->v[i]);
+		found[i] = d.rule;
+		act_machine(v, &d, &l->v[i]);
 	}
 	for (size_t i = 0; i < l->n && !v->nomem; i++)
 		if (found[i])
@@ -292,7 +365,7 @@ void reconcile_nodes(struct view *v)
 
 static int watch_node(const struct view *v, const struct node *n, const char *old, struct kvs *now)
 {
-	const struct rule *r = find_rule(v, n, old, false);
+	const struct rule *r = find_rule(v, n, old, false).rule;
 	int64_t since = v->in->now_ms;
 	char *val;
 	int rc;

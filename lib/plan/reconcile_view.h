@@ -11,6 +11,15 @@
 
 #define NONE SIZE_MAX
 
+/* May the pools of a compute resource be asked? */
+enum pool_state { POOL_OPEN = 1, POOL_CLOSED = 2, POOL_UNREAD = 4 };
+
+struct pool {
+	enum pool_state state;
+	const char *code;         /* why it is closed */
+	int64_t until_ms;
+};
+
 struct view {
 	const struct reconcile_input *in;
 	struct plan *out;
@@ -25,6 +34,8 @@ struct view {
 	struct nodeset *waiting;  /* launch ids in the extra of nodes that are up but have no row */
 	struct nodeset *judged;   /* nodes that have their action: one rule a node and loop */
 	struct nodeset *handled;  /* instances that have theirs */
+	struct pool *pool;        /* one a resource */
+	struct shortages closing; /* the memory without probes under way; codes are borrowed from it */
 };
 
 int view_create(struct view *v, const struct reconcile_input *in, struct plan *out);
@@ -34,6 +45,8 @@ const struct binding *view_row(const struct view *v, const char *node);         
 const struct node *view_node(const struct view *v, const char *name);            /* NULL = unknown or nodes not read */
 const struct instance *view_instance(const struct view *v, const char *id);
 const struct launch *view_launch(const struct view *v, const char *id);
+/* Were the machines of a resource read, by its index; SIZE_MAX = of every one? */
+bool view_machines_read(const struct view *v, size_t resource);
 /* Changed after the reads began, so that the rest of the picture may be older than this row. */
 bool view_too_new(const struct view *v, int64_t ms);
 bool view_older(const struct view *v, int64_t ms, int64_t age_ms);

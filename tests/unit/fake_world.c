@@ -10,6 +10,7 @@
 #include "lib/cluster/generation.h"
 #include "lib/cluster/settings.h"
 #include "lib/node/binding.h"
+#include "lib/node/nodeset.h"
 #include "lib/slurmctl/slurmctl.h"
 #include "lib/state/store.h"
 #include "tests/unit/test.h"
@@ -94,6 +95,45 @@ int slurmctl_nodes(struct nodes *out, struct err *e)
 	for (size_t i = 0; i < fake.nodes.n; i++)
 		show(&fake.nodes.v[i], out);
 	return 0;
+}
+
+int slurmctl_reservations(struct slurmctl_reservations *out, struct err *e)
+{
+	if (fake.slurm_away)
+		return err_set(e, "away");
+	for (size_t i = 0; i < fake.holds.key.n; i++) {
+		assert_int_equal(mem_grow(&out->v, &out->cap, out->n + 1, sizeof *out->v), 0);
+		out->v[out->n++] = (struct slurmctl_reservation){
+		    .name = str_dup(fake.holds.key.v[i]),
+		    .nodes = str_dup(fake.holds.val.v[i]),
+		};
+	}
+	return 0;
+}
+
+void slurmctl_reservations_clear(struct slurmctl_reservations *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		free(l->v[i].name);
+		free(l->v[i].nodes);
+	}
+	free(l->v);
+	*l = (struct slurmctl_reservations){0};
+}
+
+int slurmctl_reservation_hold(const char *name, const char *const *nodes, size_t n, int64_t end_s, struct err *e)
+{
+	char *text = nodeset_text_of(nodes, n);
+	int rc = fake.slurm_refuses ? err_set(e, "slurmctld says no") : strs_addf(&fake.trace, "hold %s %s", name, text);
+
+	assert_int_equal(end_s, 0);
+	free(text);
+	return rc;
+}
+
+int slurmctl_reservation_delete(const char *name, struct err *e)
+{
+	return fake.slurm_refuses ? err_set(e, "slurmctld says no") : strs_addf(&fake.trace, "delete %s", name);
 }
 
 int slurmctl_open(const char *conf, struct err *e)
@@ -213,6 +253,52 @@ struct ec2_call *ec2_describe_cluster(const char *uuid)
 	return c;
 }
 
+static void free_reservations(void *p)
+{
+	struct ec2_reservations *l = p;
+
+	for (size_t i = 0; i < l->n; i++) {
+		free(l->v[i].id);
+		free(l->v[i].state);
+	}
+	free(l->v);
+	free(l);
+}
+
+/* fake.blocks: id and state, or "STATE END_MS". */
+static void add_reservation(struct ec2_reservations *l, const char *id, const char *text)
+{
+	struct ec2_reservation *r;
+	long long end = 0;
+	char state[40];
+
+	assert_true(sscanf(text, "%39s %lld", state, &end) >= 1);
+	assert_int_equal(mem_grow(&l->v, &l->cap, l->n + 1, sizeof *l->v), 0);
+	r = &l->v[l->n++];
+	r->id = str_dup(id);
+	r->state = str_dup(state);
+	r->end_ms = end;
+}
+
+struct ec2_call *ec2_describe_reservations(const char *const *ids, size_t n)
+{
+	struct ec2_call *c = calloc(1, sizeof *c);
+
+	c->action = "DescribeCapacityReservations";
+	c->reply = calloc(1, sizeof(struct ec2_reservations));
+	c->reply_free = free_reservations;
+	for (size_t i = 0; i < n; i++) {
+		if (kvs_get(&fake.blocks, ids[i]))
+			add_reservation(c->reply, ids[i], kvs_get(&fake.blocks, ids[i]));
+	}
+	return c;
+}
+
+const struct ec2_reservations *ec2_describe_reservations_reply(const struct ec2_call *c)
+{
+	return c->reply;
+}
+
 static bool hidden(void)
 {
 	if (fake.hide_ip <= 0)
@@ -299,7 +385,10 @@ int ec2_perform(struct aws *a, struct ec2_call *const *calls, size_t n, int64_t 
 	(void)on_done;
 	(void)arg;
 	for (size_t i = 0; i < n; i++) {
-		if (str_eq(calls[i]->action, "RunInstances"))
+		if (str_eq(calls[i]->action, "DescribeCapacityReservations")) {
+			assert_int_equal(strs_add(&fake.trace, "ec2 blocks"), 0);
+			calls[i]->error.class = fake.ec2_away ? AWS_TRANSIENT : AWS_OK;
+		} else if (str_eq(calls[i]->action, "RunInstances"))
 			run(calls[i]);
 		else
 			describe(calls[i]);
@@ -383,6 +472,8 @@ void fake_close(struct world *w)
 	file_remove_tree(folder, NULL);
 	free(folder);
 	strs_clear(&fake.trace);
+	kvs_clear(&fake.holds);
+	kvs_clear(&fake.blocks);
 	nodes_clear(&fake.nodes);
 	instances_clear(&fake.cloud);
 }

@@ -19,13 +19,14 @@ static void names_what_was_not_read(void **state)
 	for (size_t i = 0; i < COUNT(c); i++) {
 		struct world w;
 		struct observed o;
+		struct kept k = {0};
 		char text[512] = "";
 		FILE *f = fmemopen(text, sizeof text, "w");
 
 		fake_open(&w, true);
 		fake.slurm_away = c[i].slurm_away;
 		fake.ec2_away = c[i].ec2_away;
-		observe(&w, &o, 0, true);
+		observe(&w, &o, &k, 0, true);
 		assert_int_equal(o.slurm, !c[i].slurm_away);
 		assert_int_equal(o.ec2, !c[i].ec2_away);
 		assert_true(o.rows);
@@ -33,6 +34,7 @@ static void names_what_was_not_read(void **state)
 		fclose(f);
 		assert_string_equal(text, c[i].text);
 		observed_clear(&o);
+		kept_clear(&k);
 		fake_close(&w);
 	}
 }

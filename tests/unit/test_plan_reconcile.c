@@ -11,6 +11,7 @@
 #include "lib/base/err.h"
 #include "lib/base/str.h"
 #include "lib/node/extra.h"
+#include "lib/node/nodeset.h"
 #include "lib/plan/reconcile.h"
 
 #include <inttypes.h>
@@ -27,6 +28,8 @@
 #define NO_EC2 2u
 #define NO_ROWS 4u
 #define NO_LAUNCHES 8u
+#define NO_MEMORY 16u
+#define NO_CLOUD 32u /* the second cloud, where resource c's machines are */
 
 struct world {
 	struct generation *gen;
@@ -37,26 +40,42 @@ struct world {
 	struct strs dead;
 	struct kvs backoff;
 	struct kvs seen;
+	struct shortages shortages;
+	struct nodeset *held;
+	bool cloud_unread[2];
 	unsigned unread;
 	struct reconcile_input in;
 };
 
+static void add_resource(struct world *w, const char *name, int64_t cloud)
+{
+	struct gen_resource *r = generation_add_resource(w->gen);
+	struct gen_stage *st;
+
+	r->queue = str_dup("q");
+	r->name = str_dup(name);
+	r->min_count = 2;
+	r->max_count = 20000;
+	r->cloud = cloud;
+	st = gen_resource_add_stage(r);
+	assert_non_null(st);
+	assert_int_equal(strs_addf(&r->instance_types, "%s.large", name), 0);
+	assert_int_equal(strs_addf(&st->instance_types, "%s.large", name), 0);
+	assert_int_equal(strs_add(&st->subnet_ids, "subnet-1"), 0);
+	assert_int_equal(strs_add(&st->zones, "z"), 0);
+}
+
 static void world_create(struct world *w)
 {
-	static const char *const names[] = { "a", "b" };
+	static const char *const names[] = { "a", "b", "c" };
 
 	*w = (struct world){ .gen = calloc(1, sizeof(*w->gen)) };
 	assert_non_null(w->gen);
 	w->gen->uuid = str_dup(UUID);
 	w->gen->resume_timeout_s = RESUME_TIMEOUT_S;
-	for (size_t i = 0; i < 2; i++) {
-		struct gen_resource *r = generation_add_resource(w->gen);
-
-		r->queue = str_dup("q");
-		r->name = str_dup(names[i]);
-		r->min_count = 2;
-		r->max_count = 20000;
-	}
+	assert_non_null(generation_add_cloud(w->gen));
+	for (size_t i = 0; i < 3; i++)
+		add_resource(w, names[i], i == 2);
 	assert_int_equal(generation_index(w->gen), 0);
 }
 
@@ -70,16 +89,22 @@ static void world_destroy(struct world *w)
 	strs_clear(&w->dead);
 	kvs_clear(&w->backoff);
 	kvs_clear(&w->seen);
+	shortages_clear(&w->shortages);
+	nodeset_destroy(w->held);
 }
 
 static const struct reconcile_input *input(struct world *w)
 {
+	w->cloud_unread[1] = w->unread & NO_CLOUD;
 	w->in = (struct reconcile_input){
 		.gen = w->gen,
 		.nodes = w->unread & NO_SLURM ? NULL : &w->nodes,
 		.instances = w->unread & NO_EC2 ? NULL : &w->instances,
 		.bindings = w->unread & NO_ROWS ? NULL : &w->rows,
 		.launches = w->unread & NO_LAUNCHES ? NULL : &w->launches,
+		.cloud_unread = w->cloud_unread,
+		.shortages = w->unread & NO_MEMORY ? NULL : &w->shortages,
+		.held = w->held,
 		.dead_pids = &w->dead,
 		.now_ms = NOW,
 		.orphan_grace_ms = GRACE_S * 1000,
@@ -142,11 +167,25 @@ static struct launch *add_launch(struct world *w, const char *id, enum launch_st
 	l->id = str_dup(id);
 	l->state = state;
 	l->created_ms = NOW - age_s * 1000;
+	l->queue = str_dup("q");
+	l->resource = str_dup(node && str_prefix(node, "q-dy-c-") ? "c" : "a");
 	if (node)
 		assert_int_equal(strs_add(&l->nodes, node), 0);
 	if (dead)
 		assert_int_equal(strs_add(&w->dead, id), 0);
 	return l;
+}
+
+/* until: relative to now */
+static void add_shortage(struct world *w, const char *type, const char *code, int64_t until_ms)
+{
+	struct shortage *f = shortages_add(&w->shortages, type, "z", MARKET_ONDEMAND);
+
+	assert_non_null(f);
+	f->code = str_dup(code);
+	f->failures = 1;
+	f->failed_ms = NOW - 1000;
+	f->until_ms = NOW + until_ms;
 }
 
 /* "kind:code" of each action, in order. */
@@ -190,6 +229,8 @@ struct one {
 	unsigned unread;
 	const char *seen;
 	int64_t backoff_ms;       /* relative to now */
+	int64_t short_ms;         /* a.large is short until then, relative to now; 0 = it is not */
+	bool held;                /* its capacity block is not active */
 	const char *want;
 };
 
@@ -199,6 +240,11 @@ struct one {
 #define INTENT (1 + LAUNCH_INTENT)
 #define ANSWERED (1 + LAUNCH_ANSWERED)
 #define GONE "down:machine-gone unbind:machine-gone power-down:machine-gone"
+#define UNLISTED "down:machine-gone terminate:machine-gone unbind:machine-gone power-down:machine-gone"
+#define OFF (NS_IDLE | NS_POWERED_DOWN)
+#define SHORT 60000
+#define DISABLED "(Code:X)Temporarily disabling node due to insufficient capacity until 10:00 UTC"
+#define FAILED "(Code:X)Failure when resuming nodes"
 
 static const struct one ones[] = {
 	/* calm */
@@ -216,17 +262,18 @@ static const struct one ones[] = {
 	  .want = GONE },
 	{ .why = "shutting down", .state = IDLE, .addr = "10.0.0.1", .row = 'B', .machine = INSTANCE_SHUTTING_DOWN,
 	  .want = GONE },
-	{ .why = "not listed, silent", .state = RUN | NS_NO_RESPOND, .row = 'B', .want = GONE },
+	{ .why = "not listed, silent", .state = RUN | NS_NO_RESPOND, .row = 'B', .want = UNLISTED },
 	{ .why = "not listed, but slurmctld hears from it", .state = RUN, .row = 'B', .want = "" },
 	{ .why = "the same, idle", .state = IDLE, .row = 'B', .want = "" },
-	{ .why = "gone while powering up", .state = RUN | NS_POWERING_UP, .row = 'B', .want = GONE },
-	{ .why = "gone after POWER_DOWN was asked", .state = NS_MIXED | NS_POWER_DOWN | NS_NO_RESPOND, .row = 'B', .want = GONE },
+	{ .why = "gone while powering up", .state = RUN | NS_POWERING_UP, .row = 'B', .want = UNLISTED },
+	{ .why = "gone after POWER_DOWN was asked", .state = NS_MIXED | NS_POWER_DOWN | NS_NO_RESPOND, .row = 'B',
+	  .want = UNLISTED },
 	{ .why = "POWER_DOWN was asked, not listed, a job runs", .state = NS_MIXED | NS_POWER_DOWN, .row = 'B', .want = "" },
-	{ .why = "a flag nobody knows", .state = RUN | 1u << 30 | NS_NO_RESPOND, .row = 'B', .want = GONE },
+	{ .why = "a flag nobody knows", .state = RUN | 1u << 30 | NS_NO_RESPOND, .row = 'B', .want = UNLISTED },
 	{ .why = "not listed, but the row is young", .state = RUN | NS_NO_RESPOND, .row = 'B', .row_age_s = GRACE_S - 1,
 	  .want = "" },
 	{ .why = "not listed, row exactly as old as the grace", .state = RUN | NS_NO_RESPOND, .row = 'B', .row_age_s = GRACE_S,
-	  .want = GONE },
+	  .want = UNLISTED },
 	{ .why = "EC2 not read", .state = RUN | NS_NO_RESPOND, .row = 'B', .unread = NO_EC2, .want = "" },
 	{ .why = "slurmctld not read", .state = RUN | NS_NO_RESPOND, .row = 'B', .unread = NO_SLURM, .want = "" },
 	{ .why = "rows not read", .state = RUN | NS_NO_RESPOND, .row = 'B', .unread = NO_ROWS, .want = "" },
@@ -235,10 +282,11 @@ static const struct one ones[] = {
 	{ .why = "a state EC2 has no word for", .state = RUN, .row = 'B', .machine = 99, .want = "" },
 	{ .why = "stopped is not gone", .state = RUN, .row = 'B', .machine = INSTANCE_STOPPED, .want = "" },
 	{ .why = "already down by itself", .state = NS_DOWN | NS_NO_RESPOND, .reason = "Not responding", .row = 'B',
-	  .want = "unbind:machine-gone power-down:machine-gone" },
-	{ .why = "drained by hand: jobs requeue, the drain stays", .state = NS_MIXED | NS_DRAIN | NS_NO_RESPOND, .reason = "fan",
-	  .row = 'B', .want = "down:machine-gone-held unbind:machine-gone-held" },
-	{ .why = "down by hand", .state = NS_DOWN, .reason = "fan", .row = 'B', .want = "unbind:machine-gone-held" },
+	  .want = "terminate:machine-gone unbind:machine-gone power-down:machine-gone" },
+	{ .why = "drained by hand: jobs requeue, the drain stays", .state = NS_MIXED | NS_DRAIN | NS_NO_RESPOND,
+	  .reason = "fan", .row = 'B', .want = "down:machine-gone-held terminate:machine-gone-held unbind:machine-gone-held" },
+	{ .why = "down by hand", .state = NS_DOWN, .reason = "fan", .row = 'B',
+	  .want = "terminate:machine-gone-held unbind:machine-gone-held" },
 
 	/* powering-down, powered-down */
 	{ .why = "suspend program did nothing", .state = IDLE | NS_POWERING_DOWN, .row = 'B', .machine = ALIVE,
@@ -362,6 +410,85 @@ static const struct one ones[] = {
 	{ .why = "static, its old machine first", .node = "q-st-a-1", .state = IDLE | NS_POWERED_DOWN, .row = 'B',
 	  .machine = ALIVE,
 	  .want = "terminate:powered-down unbind:powered-down" },
+
+	{ .why = "static, its capacity block is not active", .node = "q-st-a-1", .state = OFF, .held = true, .want = "" },
+
+	/* capacity-closed */
+	{ .why = "its pools are short", .state = OFF, .short_ms = SHORT, .want = "down:capacity-closed" },
+	{ .why = "short, planned by the scheduler", .state = OFF | NS_PLANNED, .short_ms = SHORT,
+	  .want = "down:capacity-closed" },
+	{ .why = "short, had a machine before", .state = OFF, .row = 'F', .short_ms = SHORT, .want = "down:capacity-closed" },
+	{ .why = "short, EC2 not read", .state = OFF, .short_ms = SHORT, .unread = NO_EC2, .want = "down:capacity-closed" },
+	{ .why = "short, memory not read", .state = OFF, .short_ms = SHORT, .unread = NO_MEMORY, .want = "" },
+	{ .why = "not short any more", .state = OFF, .short_ms = -1, .want = "" },
+	{ .why = "another resource is short", .node = "q-dy-b-1", .state = OFF, .short_ms = SHORT, .want = "" },
+	{ .why = "short, static", .node = "q-st-a-1", .state = OFF, .short_ms = SHORT, .want = "power-up:static-down" },
+	{ .why = "short, static beyond MinCount", .node = "q-st-a-3", .state = OFF, .short_ms = SHORT, .want = "" },
+	{ .why = "short, running", .state = RUN, .addr = "10.0.0.1", .extra = "L1", .row = 'B', .machine = ALIVE,
+	  .short_ms = SHORT, .want = "" },
+	{ .why = "short, idle with its machine", .state = IDLE, .addr = "10.0.0.1", .extra = "L1", .row = 'B', .machine = ALIVE,
+	  .short_ms = SHORT, .want = "" },
+	{ .why = "short, powering up", .state = RUN | NS_POWERING_UP, .row = 'L', .launch = INTENT, .alive = true,
+	  .short_ms = SHORT, .want = "" },
+	{ .why = "short, power up asked", .state = OFF | NS_POWER_UP, .short_ms = SHORT, .want = "" },
+	{ .why = "short, a launch has claimed it", .state = OFF, .row = 'L', .launch = INTENT, .alive = true, .short_ms = SHORT,
+	  .want = "" },
+	{ .why = "short, powering down", .state = OFF | NS_POWERING_DOWN, .short_ms = SHORT, .want = "" },
+	{ .why = "short, drained by hand", .state = OFF | NS_DRAIN, .short_ms = SHORT, .want = "" },
+	{ .why = "short, somebody reserved it", .state = OFF | NS_RES, .short_ms = SHORT, .want = "" },
+	{ .why = "short, in maintenance", .state = OFF | NS_MAINT, .short_ms = SHORT, .want = "" },
+	{ .why = "short, a node of the site", .node = "head01", .state = OFF, .short_ms = SHORT, .want = "" },
+	{ .why = "short, row changed after the reads began", .state = OFF, .row = 'F', .row_age_s = -1, .short_ms = SHORT,
+	  .want = "" },
+
+	/* capacity-closed-still, capacity-open */
+	{ .why = "disabled, still short", .state = NS_DOWN | NS_POWERED_DOWN, .reason = DISABLED, .reason_age_s = 600,
+	  .short_ms = SHORT, .want = "" },
+	{ .why = "disabled, memory not read", .state = NS_DOWN | NS_POWERED_DOWN, .reason = DISABLED, .reason_age_s = 600,
+	  .unread = NO_MEMORY, .want = "" },
+	{ .why = "disabled, may be asked again", .state = NS_DOWN | NS_POWERED_DOWN, .reason = DISABLED, .reason_age_s = 1,
+	  .short_ms = -1, .want = "power-down:capacity-open" },
+	{ .why = "disabled, memory lost", .state = NS_DOWN | NS_POWERED_DOWN, .reason = DISABLED, .reason_age_s = 600,
+	  .want = "power-down:capacity-open" },
+	{ .why = "disabled by another code", .state = NS_DOWN | NS_POWERED_DOWN, .reason_age_s = 600,
+	  .reason = "(Code:Y)Temporarily disabling node due to insufficient capacity", .want = "power-down:capacity-open" },
+	{ .why = "disabled and drained by hand", .state = NS_DOWN | NS_POWERED_DOWN | NS_DRAIN, .reason = DISABLED,
+	  .reason_age_s = 600, .want = "" },
+	{ .why = "a person's DOWN", .state = NS_DOWN | NS_POWERED_DOWN, .reason_age_s = 600,
+	  .reason = "Temporarily disabling node due to insufficient capacity", .want = "" },
+	{ .why = "disabled, on its way", .state = NS_DOWN | NS_POWERED_DOWN | NS_POWERING_DOWN, .reason = DISABLED,
+	  .reason_age_s = 1, .want = "" },
+	{ .why = "on its way, and still DOWN", .state = NS_DOWN | NS_POWERED_DOWN, .reason_age_s = 60,
+	  .reason = "Enabling node since insufficient capacity timeout expired", .want = "power-down:resume-timeout" },
+
+	/* launch-failed-still */
+	{ .why = "failed launch, still short", .state = NS_DOWN | NS_POWERING_UP, .reason = FAILED, .reason_age_s = 600,
+	  .row = 'F', .short_ms = SHORT, .want = "" },
+	{ .why = "the same after ResumeTimeout", .state = NS_DOWN | NS_POWERED_DOWN, .reason = FAILED, .reason_age_s = 600,
+	  .row = 'F', .short_ms = SHORT, .want = "" },
+	{ .why = "the same, static", .node = "q-st-a-1", .state = NS_DOWN | NS_POWERING_UP, .reason = FAILED,
+	  .reason_age_s = 600, .short_ms = SHORT, .want = "" },
+	{ .why = "failed launch, not short any more", .state = NS_DOWN | NS_POWERING_UP, .reason = FAILED, .reason_age_s = 600,
+	  .row = 'F', .short_ms = -1, .want = "power-down:launch-failed" },
+	{ .why = "its machine came all the same", .state = NS_DOWN, .reason = FAILED, .reason_age_s = 60, .row = 'B',
+	  .machine = ALIVE, .short_ms = SHORT,
+	  .want = "terminate:launch-failed unbind:launch-failed power-down:launch-failed" },
+	{ .why = "failed for another reason while short", .state = NS_DOWN | NS_POWERING_UP, .reason = "(Code:NotWatched)x",
+	  .reason_age_s = 60, .short_ms = SHORT, .want = "power-down:launch-failed" },
+
+	/* machines in a second cloud */
+	{ .why = "not listed, its cloud was read", .node = "q-dy-c-1", .state = RUN | NS_NO_RESPOND, .row = 'B',
+	  .want = UNLISTED },
+	{ .why = "not listed, its cloud was not read", .node = "q-dy-c-1", .state = RUN | NS_NO_RESPOND, .row = 'B',
+	  .unread = NO_CLOUD, .want = "" },
+	{ .why = "not listed, another cloud was not read", .state = RUN | NS_NO_RESPOND, .row = 'B', .unread = NO_CLOUD,
+	  .want = UNLISTED },
+	{ .why = "no machine, its cloud was not read", .node = "q-dy-c-1", .state = RUN | NS_POWERING_UP,
+	  .seen = "no-machine 1", .unread = NO_CLOUD, .want = "" },
+	{ .why = "answered, its cloud was not read", .node = "q-dy-c-1", .state = RUN | NS_POWERING_UP, .row = 'L',
+	  .launch = ANSWERED, .unread = NO_CLOUD, .want = "" },
+	{ .why = "orphan in the cloud that was read", .node = "", .machine = ALIVE, .unread = NO_CLOUD,
+	  .want = "terminate:orphan" },
 
 	/* untold */
 	{ .why = "bound, slurmctld was not told", .state = RUN | NS_POWERING_UP, .row = 'B', .machine = ALIVE,
@@ -541,6 +668,12 @@ static void build(struct world *w, const struct one *c)
 		assert_int_equal(kvs_add(&w->backoff, name, ms), 0);
 		free(ms);
 	}
+	if (c->short_ms)
+		add_shortage(w, "a.large", "X", c->short_ms);
+	if (c->held) {
+		w->held = nodeset_create();
+		assert_int_equal(nodeset_add(w->held, name), 1);
+	}
 	w->unread = c->unread;
 }
 
@@ -713,7 +846,7 @@ static void test_generation_kept(void **state)
 	add_row(&w, "q-dy-a-1", BINDING_BOUND, "L1", "i-1", 1000);
 	add_node(&w, "q-st-a-1", IDLE | NS_POWERED_DOWN, NULL, NULL);
 	assert_int_equal(reconcile_plan(input(&w), &p, NULL), 0);
-	assert_int_equal(p.n, 4);
+	assert_int_equal(p.n, 5);
 	for (size_t i = 0; i < p.n; i++)
 		assert_int_equal(p.v[i].generation, str_eq(p.v[i].node, "q-dy-a-1") ? 42 : -1);
 	plan_clear(&p);
