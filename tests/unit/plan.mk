@@ -7,4 +7,9 @@ tests_unit_test_plan_resume_SOURCES = tests/unit/test_plan_resume.c tests/unit/c
 tests_unit_test_plan_resume_LDADD = $(LIBS_PURE) $(CMOCKA_LIBS)
 tests_unit_test_plan_reconcile_SOURCES = tests/unit/test_plan_reconcile.c tests/unit/cmocka_all.h
 tests_unit_test_plan_reconcile_LDADD = $(LIBS_PURE) $(CMOCKA_LIBS)
+check_PROGRAMS += tests/unit/test_plan_property
+# many random worlds, judged by rules of its own
+tests_unit_test_plan_property_SOURCES = tests/unit/test_plan_property.c tests/unit/property.h tests/unit/property_world.c \
+	tests/unit/property_run.c tests/unit/property_judge.c tests/unit/cmocka_all.h
+tests_unit_test_plan_property_LDADD = $(LIBS_PURE) $(CMOCKA_LIBS)
 endif
