@@ -1,14 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* resume.c - a resume plan from the outside: the request taken in, calls handed out, answers taken, the result. lib/apply
- * makes the calls. Who gets what is decided in resume_serve.c. */
+/* resume.c - a resume plan from the outside: the request taken in, calls handed out, the result. lib/apply makes the calls. Who
+ * gets what is decided in resume_serve.c. */
 #include "lib/plan/resume_state.h"
 
 #include "lib/base/err.h"
+#include "lib/base/num.h"
 #include "lib/node/name.h"
 #include "lib/plan/capacity.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+void resume_push(struct resume_plan *p, size_t **v, size_t *n, size_t *cap, size_t value)
+{
+	if (mem_grow(v, cap, *n + 1, sizeof(**v))) {
+		p->nomem = true;
+		return;
+	}
+	(*v)[(*n)++] = value;
+}
+
+const char *resume_code(struct resume_plan *p, const char *code)
+{
+	for (size_t i = 0; code && i < p->codes.n; i++)
+		if (str_eq(p->codes.v[i], code))
+			return p->codes.v[i];
+	if (!code)
+		return NULL;
+	if (strs_add(&p->codes, code)) {
+		p->nomem = true;
+		return NULL;
+	}
+	return p->codes.v[p->codes.n - 1];
+}
+
+double resume_chance(struct resume_plan *p) /* splitmix64 */
+{
+	uint64_t z = p->chance += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+	return (double)((z ^ (z >> 31)) >> 11) / 9007199254740992.0; /* 2^53 */
+}
 
 /* --- create: names to wants, jobs in order */
 
@@ -25,15 +57,16 @@ static size_t want_of(struct resume_plan *p, const struct nodeset *live, const c
 	if (mem_grow(&p->want, &p->cap_want, i + 1, sizeof(*p->want)))
 		return NONE;
 	w = &p->want[i];
-	*w = (struct want){ .resource = NONE, .hint = NONE, .machine = NONE, .step = NONE };
+	*w = (struct want){.resource = NONE, .hint = NONE, .machine = NONE};
 	if (nodeset_has(live, name)) {
 		w->state = NODE_KEPT;
 	} else if (node_name_resolve(p->in->gen, name, &at)) {
 		w->state = NODE_DEAD;
-		w->code = str_dup(CODE_INVALID_NAME);
-		return w->code ? i : NONE;
+		w->code = CODE_INVALID_NAME;
 	} else {
 		w->resource = at.resource;
+		if (resume_source_open(p, at.resource))
+			return NONE;
 	}
 	return i;
 }
@@ -63,19 +96,58 @@ static int by_priority(const void *a, const void *b)
 	return x->order < y->order ? -1 : 1;
 }
 
+/* Nodes without a job: a job of their own for each resource, and one for what is of no resource. */
+static void add_rest(struct resume_plan *p, const struct nodeset *live)
+{
+	const struct strs *names = &p->in->request->nodes;
+	size_t n_res = p->in->gen->n_resources;
+
+	for (size_t i = 0; i < names->n && !p->nomem; i++) {
+		size_t w, *at;
+		struct job *j;
+
+		if (nodeset_has(p->names, names->v[i]))
+			continue;
+		w = want_of(p, live, names->v[i]);
+		if (w == NONE) {
+			p->nomem = true;
+			return;
+		}
+		at = &p->pool[p->want[w].resource == NONE ? n_res : p->want[w].resource].rest;
+		if (!*at)
+			*at = ++p->n_jobs;
+		j = &p->jobs[*at - 1];
+		resume_push(p, &j->want, &j->n, &j->cap, w);
+	}
+}
+
 static void add_jobs(struct resume_plan *p, const struct nodeset *live)
 {
 	const struct resume_request *r = p->in->request;
 
 	p->n_jobs = r->n_jobs;
 	for (size_t i = 0; i < r->n_jobs; i++)
-		p->jobs[i] = (struct job){ .src = &r->jobs[i], .order = i };
+		p->jobs[i] = (struct job){.src = &r->jobs[i], .order = i};
 	qsort(p->jobs, p->n_jobs, sizeof(*p->jobs), by_priority);
 	for (size_t i = 0; i < p->n_jobs; i++)
 		add_wants(p, &p->jobs[i], live, &p->jobs[i].src->nodes);
-	for (size_t i = 0; i < r->nodes.n && !p->nomem; i++)
-		if (!nodeset_has(p->names, r->nodes.v[i]))
-			resume_push(p, &p->rest.want, &p->rest.n, &p->rest.cap, want_of(p, live, r->nodes.v[i]));
+	add_rest(p, live);
+}
+
+/* Where an earlier run was with a node. */
+static void set_first_stages(struct resume_plan *p)
+{
+	const struct kvs *l = p->in->first_stage;
+
+	for (size_t i = 0; l && i < l->key.n; i++) {
+		size_t w = nodeset_index(p->names, l->key.v[i]), last;
+		int64_t stage;
+
+		if (w == NONE || p->want[w].resource == NONE || num_i64(l->val.v[i], 0, INT32_MAX, &stage, NULL))
+			continue;
+		last = p->pool[p->want[w].resource].n_source - 1;
+		p->want[w].first = (size_t)stage < last ? (size_t)stage : last;
+	}
 }
 
 static struct nodeset *live_set(const struct strs *live)
@@ -90,45 +162,64 @@ static struct nodeset *live_set(const struct strs *live)
 	return s;
 }
 
+static int copy_shortages(struct resume_plan *p)
+{
+	size_t n = p->in->shortages ? p->in->shortages->n : 0;
+
+	return mem_grow(&p->gate, &p->cap_gate, n + 1, sizeof(*p->gate)) ||
+			       mem_grow(&p->told->v, &p->told->cap, n + 1, sizeof(*p->told->v)) ||
+			       (n && shortages_copy(&p->known, p->in->shortages))
+		       ? -1
+		       : 0;
+}
+
 static int make_tables(struct resume_plan *p)
 {
 	size_t n = p->in->gen->n_resources;
 
+	p->chance = p->in->seed;
 	p->names = nodeset_create();
 	p->pool = calloc(n + 1, sizeof(*p->pool));
+	p->active = calloc(n + 1, sizeof(*p->active));
 	p->touched = calloc(n + 1, sizeof(*p->touched));
-	p->jobs = calloc(p->in->request->n_jobs + 1, sizeof(*p->jobs));
-	if (!p->names || !p->pool || !p->touched || !p->jobs)
-		return -1;
-	for (size_t i = 0; i < n; i++)
-		p->pool[i].refused = NONE;
-	return 0;
+	p->jobs = calloc(p->in->request->n_jobs + n + 1, sizeof(*p->jobs));
+	p->told = calloc(1, sizeof(*p->told));
+	return p->names && p->pool && p->active && p->touched && p->jobs && p->told && !copy_shortages(p) ? 0 : -1;
 }
 
 struct resume_plan *resume_plan_create(const struct resume_input *in, struct err *e)
 {
 	struct resume_plan *p = calloc(1, sizeof(*p));
 	struct nodeset *live = live_set(in->live);
+	bool ok = p && live;
 
 	if (p)
 		p->in = in;
-	if (p && live && !make_tables(p))
+	ok = ok && !make_tables(p);
+	if (ok) {
 		add_jobs(p, live);
-	if (!p || !live || !p->pool || !p->jobs || !p->touched || !p->names || p->nomem) {
-		resume_plan_destroy(p);
-		p = NULL;
-		err_nomem(e);
+		set_first_stages(p);
+		p->stale = true;
 	}
 	nodeset_destroy(live);
-	return p;
+	if (ok && !p->nomem)
+		return p;
+	resume_plan_destroy(p);
+	err_nomem(e);
+	return NULL;
+}
+
+static void pool_clear(struct pool *r)
+{
+	resume_source_close(r);
+	free(r->machine);
+	free(r->pending);
 }
 
 void resume_plan_destroy(struct resume_plan *p)
 {
 	if (!p)
 		return;
-	for (size_t i = 0; p->names && i < nodeset_count(p->names) && i < p->cap_want; i++)
-		free(p->want[i].code);
 	for (size_t i = 0; i < p->n_machine; i++) {
 		free(p->machine[i].id);
 		free(p->machine[i].ip);
@@ -137,18 +228,21 @@ void resume_plan_destroy(struct resume_plan *p)
 		resume_step_destroy(p->steps[i]);
 	for (size_t i = 0; i < p->n_jobs; i++)
 		free(p->jobs[i].want);
-	for (size_t i = 0; p->pool && i < p->in->gen->n_resources; i++) {
-		free(p->pool[i].machine);
-		free(p->pool[i].list);
-	}
+	for (size_t i = 0; p->pool && i < p->in->gen->n_resources; i++)
+		pool_clear(&p->pool[i]);
 	nodeset_destroy(p->names);
+	shortages_clear(&p->known);
+	strs_clear(&p->codes);
+	if (p->told)
+		free(p->told->v);
+	free(p->told);
+	free(p->gate);
 	free(p->want);
 	free(p->machine);
 	free(p->pool);
+	free(p->active);
 	free(p->touched);
-	free(p->listed);
 	free(p->jobs);
-	free(p->rest.want);
 	free(p->steps);
 	free(p->bind);
 	free(p->fail);
@@ -156,156 +250,34 @@ void resume_plan_destroy(struct resume_plan *p)
 	free(p);
 }
 
+/* --- calls handed out */
+
 size_t resume_plan_next(struct resume_plan *p, int64_t now_ms, struct resume_step *steps, size_t max, int64_t *wake_ms)
 {
 	size_t n = 0;
 
-	(void)now_ms;
-	*wake_ms = 0;
-
-	if (!p->waiting)
-		resume_advance(p);
+	if (p->sent == p->n_steps && (p->stale || (p->wake_ms && now_ms >= p->wake_ms)))
+		resume_advance(p, now_ms);
 	while (!p->nomem && n < max && p->sent < p->n_steps)
 		steps[n++] = p->steps[p->sent++]->pub;
 	p->waiting += n;
+	*wake_ms = n || p->nomem ? 0 : p->wake_ms;
 	return n;
-}
-
-/* --- answers */
-
-static int add_machine(struct resume_plan *p, const struct step *s, const struct instance *i)
-{
-	struct pool *r = &p->pool[s->pub.resource];
-	struct machine *m;
-
-	if (mem_grow(&p->machine, &p->cap_machine, p->n_machine + 1, sizeof(*p->machine)) ||
-	    mem_grow(&r->machine, &r->cap, r->n + 1, sizeof(*r->machine)))
-		return -1;
-	m = &p->machine[p->n_machine];
-	*m = (struct machine){ .id = str_dup(i->id), .ip = str_dup(i->private_ip), .step = s->pub.id };
-	if (!m->id || (i->private_ip && !m->ip)) {
-		free(m->id);
-		free(m->ip);
-		return -1;
-	}
-	p->n_machine++;
-	if (i->state != INSTANCE_UNKNOWN && !instance_alive(i->state)) {
-		m->state = MACHINE_SCRAP;
-		return 0;
-	}
-	r->machine[r->n++] = p->n_machine - 1;
-	r->spare++;
-	return 0;
-}
-
-/* Machines since `first` to the open nodes of the call in order; the number of open nodes goes to *open, of those with a
- * machine to *served. */
-static void hint(struct resume_plan *p, struct step *s, size_t first, size_t *open, size_t *served)
-{
-	size_t m = first;
-
-	*open = *served = 0;
-	for (size_t i = 0; i < s->nodes.n; i++) {
-		struct want *w = &p->want[s->want[i]];
-
-		if (w->state != NODE_OPEN)
-			continue;
-		++*open;
-		while (m < p->n_machine && p->machine[m].state != MACHINE_SPARE)
-			m++;
-		w->hint = m < p->n_machine ? m++ : NONE;
-		*served += w->hint != NONE;
-	}
-}
-
-/* Fewer came than asked. */
-static int note_short(struct resume_plan *p, struct step *s, size_t open, size_t served, const char *code)
-{
-	struct pool *r = &p->pool[s->pub.resource];
-	size_t refused = !served && (size_t)s->pub.min_count >= open ? open : 1;
-
-	s->code = str_dup(code);
-	if (code && !s->code)
-		return -1;
-	if (!code || capacity_code_depends_on_size(code)) {
-		r->refused = refused < r->refused ? refused : r->refused;
-		return 0;
-	}
-	for (size_t i = 0; i < s->nodes.n; i++) {
-		struct want *w = &p->want[s->want[i]];
-
-		if (w->state != NODE_OPEN || w->hint != NONE)
-			continue;
-		w->state = NODE_DEAD;
-		free(w->code);
-		w->code = str_dup(code);
-		if (!w->code)
-			return -1;
-	}
-	return 0;
-}
-
-static struct step *open_step(struct resume_plan *p, size_t step)
-{
-	struct step *s = step < p->sent ? p->steps[step] : NULL;
-
-	if (!s || s->answered)
-		return NULL;
-	s->answered = true;
-	p->waiting--;
-	return s;
-}
-
-void resume_plan_hurry(struct resume_plan *p)
-{
-	(void)p;
 }
 
 const struct shortages *resume_plan_shortages(const struct resume_plan *p, size_t *changed)
 {
-	static const struct shortages none;
+	struct shortages *told = p->told;
 
-	(void)p;
-	*changed = 0;
-	return &none;
-}
-
-int resume_plan_answer(struct resume_plan *p, size_t step, const struct resume_answer *a, int64_t now_ms)
-{
-	const struct instances *got = a->got;
-	const char *code = a->code;
-	struct step *s = open_step(p, step);
-	size_t first = p->n_machine, open, served;
-
-	(void)now_ms;
-	if (!s)
-		return -1;
-	for (size_t i = 0; got && i < got->n && !p->nomem; i++)
-		p->nomem = add_machine(p, s, &got->v[i]);
-	hint(p, s, first, &open, &served);
-	if (served < open && note_short(p, s, open, served, code))
-		p->nomem = true;
-	return p->nomem ? -1 : 0;
-}
-
-int resume_plan_leave(struct resume_plan *p, size_t step)
-{
-	struct step *s = open_step(p, step);
-
-	if (!s)
-		return -1;
-	for (size_t i = 0; i < s->nodes.n; i++)
-		if (p->want[s->want[i]].state == NODE_OPEN)
-			p->want[s->want[i]].state = NODE_KEPT;
-	return 0;
-}
-
-void resume_plan_taken(struct resume_plan *p, const char *node)
-{
-	size_t w = nodeset_index(p->names, node);
-
-	if (w != NONE && p->want[w].state == NODE_OPEN)
-		p->want[w].state = NODE_KEPT;
+	told->n = 0;
+	for (size_t i = 0; i < p->known.n; i++)
+		if (p->gate[i].changed)
+			told->v[told->n++] = p->known.v[i];
+	*changed = told->n;
+	for (size_t i = 0; i < p->known.n; i++)
+		if (!p->gate[i].changed)
+			told->v[told->n++] = p->known.v[i];
+	return told;
 }
 
 /* --- result */

@@ -1,4 +1,9 @@
-/* resume_state.h - the state of one resume plan. Private to lib/plan/resume*.c. */
+/* resume_state.h - the state of one resume plan. Private to lib/plan/resume*.c.
+ *
+ * Who does what: resume.c takes the request in and gives the result out; resume_serve.c decides which job gets machines and
+ * which nodes are to be asked for; resume_ask.c turns nodes into calls, stage by stage; resume_source.c knows what a stage may
+ * be asked for now; resume_answer.c takes answers and learns from them.
+ */
 #ifndef SE_PLAN_RESUME_STATE_H
 #define SE_PLAN_RESUME_STATE_H
 
@@ -22,10 +27,13 @@ struct want {         /* a node of the request */
 	size_t resource;
 	size_t hint;      /* machine launched for it */
 	size_t machine;   /* machine bound to it */
-	size_t step;      /* last call that listed it */
 	size_t round;     /* last round that listed it */
 	size_t job;       /* for which job it was listed; NONE = without a job */
-	char *code;       /* first reason it was not served */
+	bool several;     /* that job needs more than one node */
+	size_t first;     /* stage it begins with */
+	size_t stage;     /* stage to ask next, while it waits in its pool */
+	const char *said; /* the worst that EC2 said of it */
+	const char *code; /* why it was not served */
 };
 
 enum machine_state { MACHINE_SPARE, MACHINE_USED, MACHINE_SCRAP /* came dead */ };
@@ -42,39 +50,94 @@ struct step {
 	struct strs nodes;
 	struct strs jobs;
 	size_t *want;     /* positions of nodes, in order */
-	char *code;       /* EC2's, when fewer came than asked */
+	struct resume_choice *choice;
+	size_t *row;      /* shortages of its choices that were known when it was made, each once */
+	size_t n_row;
 	bool answered;
 };
 
 struct job {
-	const struct resume_job *src; /* NULL = the nodes without a job */
+	const struct resume_job *src; /* NULL = the nodes of one resource that are without a job */
 	size_t order;
 	size_t *want;
 	size_t n, cap;
 	size_t need;      /* open nodes; valid while it is looked at */
 	bool dead;        /* has a dead node; likewise */
-	bool tried;       /* had a call of its own */
+	size_t asked;     /* calls there were when it last asked for itself; NONE = never */
 	bool done;
+};
+
+/* What may be asked of an offering, a choice or a stage, from less to more. */
+enum give {
+	GIVE_NOTHING, /* closed, or refused in this run */
+	GIVE_WAIT,    /* a probe or a pause is under way */
+	GIVE_PROBE,   /* one job */
+	GIVE_SOME,    /* so many nodes, or one job */
+	GIVE_ALL
+};
+
+struct room {
+	enum give give;
+	int64_t n; /* of GIVE_SOME */
+};
+
+/* How this run stands to a known shortage. */
+enum gate_state {
+	GATE_MEMORY, /* as it was read */
+	GATE_OPEN,   /* over, or met in this run: sizes that were refused rule (struct source) */
+	GATE_PROBED, /* our probe is under way */
+	GATE_BUDGET, /* the probe came; its budget rules */
+	GATE_SHUT    /* the probe did not */
+};
+
+struct gate {         /* of the shortage at the same place in `known` */
+	enum gate_state state;
+	int64_t in_flight; /* nodes asked of it and not answered */
+	int64_t came;     /* machines in the answer being taken */
+	bool refused;     /* in this run, and nothing came since */
+	bool changed;
+};
+
+struct choice {
+	struct resume_choice at;
+	size_t row[2];    /* its shortage, and its quota's; NONE = none when the run began */
+	bool spent;       /* EC2 has nothing more of it */
+	bool use;         /* by the calls that are being made */
+};
+
+struct source {       /* one stage of a resource */
+	const struct gen_stage *gen;
+	struct choice *choice;
+	size_t n_choice;
+	size_t refused;   /* least number EC2 refused */
+	const char *code; /* the worst it said */
+	int64_t first_ms; /* first asked; 0 = never */
+	int64_t wake_ms;  /* not asked before */
+	int shorts;       /* pauses in a row for want of capacity, within the time limit; 0 = none is on */
+	int laters;       /* likewise for throttling */
+	bool whole;       /* EC2 decides alone and gives all of a call or nothing; of the calls that are being made */
+	size_t *list;     /* wants to ask of it now */
+	size_t n_list, cap_list;
 };
 
 /* Who may use a resource in this round: anyone; one-node jobs, which share a call; nobody, an earlier job waits. */
 enum turn { TURN_FREE, TURN_SINGLES, TURN_TAKEN };
 
 struct pool {         /* of one resource */
+	struct source *source; /* NULL = no node of the request is of it */
+	size_t n_source;
 	size_t *machine;  /* in order of arrival; may still list used ones */
 	size_t n, cap;
 	size_t spare;     /* machines not used */
-	size_t refused;   /* least number EC2 refused */
 	size_t need;      /* open nodes of the job looked at */
 	size_t skip;      /* of them, how many go without a call: the pool has enough */
-	size_t *list;     /* wants to be put into calls this round */
-	size_t n_list, cap_list;
-	bool multi;       /* the list has nodes of a job that needs several */
+	size_t *pending;  /* wants being asked for; jobs on the resource wait until it is empty */
+	size_t n_pending, cap_pending;
+	size_t in_flight; /* calls not answered */
+	size_t rest;      /* 1 + the job that stands for its nodes without a job; 0 = none */
 	enum turn turn;   /* valid in turn_of */
 	size_t turn_of;   /* round */
 };
-
-enum phase { PHASE_UNION, PHASE_JOBS, PHASE_REST };
 
 struct resume_plan {
 	const struct resume_input *in;
@@ -84,18 +147,27 @@ struct resume_plan {
 	struct machine *machine;
 	size_t n_machine, cap_machine;
 	struct pool *pool;        /* one a resource */
+	size_t *active;           /* resources with nodes in the request, in order of appearance */
+	size_t n_active;
 	size_t *touched;          /* resources of the job looked at */
 	size_t n_touched;
-	size_t *listed;           /* resources with a list this round */
-	size_t n_listed, cap_listed;
-	struct job *jobs;
+	struct job *jobs;         /* in order of service; those without a job come last */
 	size_t n_jobs;
-	struct job rest;
 	struct step **steps;
 	size_t n_steps, cap_steps;
 	size_t sent, waiting;
 	size_t round;
-	enum phase phase;
+	struct shortages known;   /* what was read, then what was met */
+	struct gate *gate;
+	size_t cap_gate;
+	struct shortages *told;   /* changed first; its strings are those of `known` */
+	struct strs codes;        /* owner of every code */
+	uint64_t chance;
+	int64_t wake_ms;          /* the next pause that ends; 0 = none */
+	bool begun;
+	bool stale;               /* something came in since resume_advance */
+	bool progress;
+	bool hurry;
 	bool nomem;
 	struct resume_bind *bind;
 	struct resume_fail *fail;
@@ -103,10 +175,42 @@ struct resume_plan {
 	struct resume_result result;
 };
 
+/* resume.c */
 /* Append to a list of positions; out of memory sets p->nomem. */
 void resume_push(struct resume_plan *p, size_t **v, size_t *n, size_t *cap, size_t value);
+/* A copy that lives as long as the plan, one for equal texts. NULL stays NULL. */
+const char *resume_code(struct resume_plan *p, const char *code);
+double resume_chance(struct resume_plan *p); /* in [0, 1) */
+
+/* resume_source.c */
+int resume_source_open(struct resume_plan *p, size_t resource); /* -1 no memory */
+void resume_source_close(struct pool *r);
+/* What a stage may be asked for, if n nodes are wanted; marks the choices to use and whether the call is whole. */
+struct room resume_source_room(struct resume_plan *p, struct pool *r, size_t stage, size_t n, int64_t now_ms);
+/* Why it gives nothing; NULL = EC2 said nothing. */
+const char *resume_source_code(struct resume_plan *p, const struct source *s);
+/* Something may still come of the resource for a job that lacks n. */
+bool resume_source_any(struct resume_plan *p, struct pool *r, size_t n, int64_t now_ms);
+/* A call is under way: it gets the marked choices. -1 no memory. */
+int resume_source_use(struct resume_plan *p, const struct source *s, struct step *step, int64_t now_ms);
+/* It was answered, or left. */
+enum probe_end { PROBE_CAME, PROBE_REFUSED, PROBE_AGAIN };
+void resume_source_release(struct resume_plan *p, const struct step *step, enum probe_end end);
+/* Row of a shortage, made if there is none and `make`; NONE = none, or no memory. */
+size_t resume_source_row(struct resume_plan *p, const char *type, const char *zone, const char *market, bool make);
+const char *resume_source_zone(const struct gen_stage *g, size_t subnet);
+
+/* resume_ask.c */
 void resume_step_destroy(struct step *s); /* takes NULL */
-/* Go on until there is a call to make or nothing is left. Every answer has come. */
-void resume_advance(struct resume_plan *p);
+/* Ask for a node on behalf of a job. Once a round. */
+void resume_ask(struct resume_plan *p, size_t want, size_t job);
+/* Make the calls that can go now, of all pools. */
+void resume_ask_turn(struct resume_plan *p, int64_t now_ms);
+void resume_say(struct want *w, const char *code);
+
+/* resume_serve.c */
+bool resume_spare(const struct resume_plan *p, size_t machine);
+/* Go on until there is a call to make or only answers and pauses are waited for. */
+void resume_advance(struct resume_plan *p, int64_t now_ms);
 
 #endif
