@@ -952,6 +952,265 @@ static void test_large(void **state)
 	world_destroy(&w);
 }
 
+/* --- what people reported of such systems */
+
+/* One shortage: the powered-down dynamic nodes of that resource go DOWN together, with one text; nothing else is touched. */
+static void test_B17_whole_resource_is_disabled(void **state)
+{
+	struct plan p = { 0 };
+	struct world w;
+
+	(void)state;
+	world_create(&w);
+	add_shortage(&w, "a.large", "InsufficientInstanceCapacity", 600 * 1000);
+	for (int i = 1; i <= 30; i++) {
+		char *a = str_fmt("q-dy-a-%d", i), *b = str_fmt("q-dy-b-%d", i);
+
+		add_node(&w, a, i == 1 ? RUN | NS_POWERING_UP : i == 2 ? RUN : OFF, i == 2 ? "10.0.0.2" : NULL,
+			 i == 2 ? "L2" : NULL);
+		add_node(&w, b, OFF, NULL, NULL);
+		free(a);
+		free(b);
+	}
+	add_node(&w, "q-st-a-1", IDLE, "10.0.0.9", "L9");
+	add_row(&w, "q-dy-a-1", BINDING_LAUNCHING, "L1", NULL, 5);
+	add_launch(&w, "L1", LAUNCH_INTENT, 5, false, "q-dy-a-1");
+	add_row(&w, "q-dy-a-2", BINDING_BOUND, "L2", "i-2", 1000);
+	add_instance(&w, "i-2", INSTANCE_RUNNING, "10.0.0.2", "L2", 1000);
+	add_row(&w, "q-st-a-1", BINDING_BOUND, "L9", "i-9", 1000);
+	add_instance(&w, "i-9", INSTANCE_RUNNING, "10.0.0.9", "L9", 1000);
+	assert_int_equal(reconcile_plan(input(&w), &p, NULL), 0);
+	assert_int_equal(p.n, 28);
+	for (size_t i = 0; i < p.n; i++) {
+		assert_int_equal(p.v[i].kind, ACT_NODE_DOWN);
+		assert_true(str_prefix(p.v[i].node, "q-dy-a-"));
+		assert_string_equal(p.v[i].reason, "(Code:InsufficientInstanceCapacity)Temporarily disabling node due to "
+						   "insufficient capacity until 13:57 UTC");
+	}
+	plan_clear(&p);
+	world_destroy(&w);
+}
+
+/* The node that failed stays DOWN beside its siblings: in idle~ the same job would take it again. */
+static void test_B18_failed_node_does_not_bounce(void **state)
+{
+	struct world w;
+	struct node *n;
+
+	(void)state;
+	world_create(&w);
+	n = add_node(&w, "q-dy-a-1", NS_DOWN | NS_POWERING_UP, NULL, NULL);
+	n->reason = str_dup("(Code:InsufficientInstanceCapacity)Failure when resuming nodes");
+	n->reason_time_s = NOW / 1000 - 3000;
+	add_shortage(&w, "a.large", "InsufficientInstanceCapacity", 1);
+	check_lines(&w, NULL, 0);
+	w.shortages.v[0].until_ms = NOW;
+	check_lines(&w, (const char *const[]){ "power-down    launch-failed        node=q-dy-a-1" }, 1);
+	world_destroy(&w);
+}
+
+/* DOWN first, and then back by itself: nobody has to resume it. */
+static void test_B23_failed_node_comes_back(void **state)
+{
+	struct world w;
+	struct node *n;
+
+	(void)state;
+	world_create(&w);
+	n = add_node(&w, "q-dy-a-1", NS_DOWN | NS_POWERING_UP, NULL, NULL);
+	n->reason = str_dup("(Code:InsufficientInstanceCapacity)Failure when resuming nodes");
+	n->reason_time_s = NOW / 1000 - 5;
+	check_lines(&w, NULL, 0);
+	n->reason_time_s = NOW / 1000 - 20;
+	check_lines(&w, (const char *const[]){ "power-down    launch-failed        node=q-dy-a-1" }, 1);
+	world_destroy(&w);
+}
+
+/* While somebody probes the pool the nodes that have just come back stay. */
+static void test_probe_disables_nothing(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_create(&w);
+	add_node(&w, "q-dy-a-1", OFF, NULL, NULL);
+	add_shortage(&w, "a.large", "X", -1);
+	w.shortages.v[0].probe_until_ms = NOW + 30000;
+	check_lines(&w, NULL, 0);
+	world_destroy(&w);
+}
+
+/* A machine runs, its node is powered down and our ResumeFailProgram crashed: with its row or without, it is ended. */
+static void test_B25_machine_of_a_powered_down_node(void **state)
+{
+	static const char *const bound[] = { "terminate     resume-timeout       node=q-dy-a-1 instance=i-1", "unbind",
+					     "power-down" };
+	static const char *const loose[] = { "power-down", "terminate     orphan               instance=i-1" };
+
+	(void)state;
+	for (int row = 0; row <= 1; row++) {
+		struct world w;
+		struct node *n;
+
+		world_create(&w);
+		n = add_node(&w, "q-dy-a-1", NS_DOWN | NS_POWERED_DOWN | NS_NO_RESPOND, "10.0.99.7", "L1");
+		n->reason = str_dup("ResumeTimeout reached");
+		n->reason_time_s = NOW / 1000 - 600;
+		add_instance(&w, "i-1", INSTANCE_RUNNING, "10.0.99.7", "L1", 1000);
+		if (row)
+			add_row(&w, "q-dy-a-1", BINDING_BOUND, "L1", "i-1", 1000);
+		check_lines(&w, row ? bound : loose, row ? 3 : 2);
+		world_destroy(&w);
+	}
+}
+
+/* 500 machines, of 7 EC2 tells no address for many loops: all are kept, also when they are past the grace. */
+static void test_B35_machines_without_an_address_are_kept(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_create(&w);
+	for (int i = 1; i <= 500; i++) {
+		char *name = str_fmt("q-dy-a-%d", i), *id = str_fmt("i-%d", i), *ip = str_fmt("10.1.%d.%d", i / 250, i % 250);
+		bool told = i % 71;
+
+		add_node(&w, name, RUN | NS_POWERING_UP, told ? ip : NULL, told ? "L1" : NULL);
+		add_row(&w, name, BINDING_BOUND, "L1", id, 10);
+		add_instance(&w, id, INSTANCE_PENDING, told ? ip : NULL, "L1", 10);
+		free(name);
+		free(id);
+		free(ip);
+	}
+	for (int age = 10; age <= 3000; age += 60) {
+		for (size_t i = 0; i < w.instances.n; i++) {
+			w.instances.v[i].launch_time_ms = NOW - age * 1000;
+			w.rows.v[i].since_ms = NOW - age * 1000;
+		}
+		check_lines(&w, NULL, 0);
+	}
+	/* once it is told, it goes to slurmctld */
+	w.instances.v[70].private_ip = str_dup("10.1.0.71");
+	check_lines(&w, (const char *const[]){ "bind          untold               node=q-dy-a-71 instance=i-71" }, 1);
+	world_destroy(&w);
+}
+
+/* Of an id that EC2 gave and then never listed nothing is known: ended by its id, and the job goes elsewhere. */
+static void test_B34_machine_that_is_never_listed(void **state)
+{
+	static const char *const want[] = { "down          machine-gone         node=q-dy-a-1",
+					    "terminate     machine-gone         node=q-dy-a-1 instance=i-1", "unbind",
+					    "power-down" };
+	struct world w;
+
+	(void)state;
+	world_create(&w);
+	add_node(&w, "q-dy-a-1", RUN | NS_POWERING_UP, NULL, NULL);
+	add_row(&w, "q-dy-a-1", BINDING_BOUND, "L1", "i-1", GRACE_S - 1);
+	check_lines(&w, NULL, 0);
+	w.rows.v[0].since_ms -= 1000;
+	check_lines(&w, want, 4);
+	world_destroy(&w);
+}
+
+/* EC2 shows a machine of 20 s ago; Slurm was asked 30 s ago, when its node was powered down. */
+static void test_B39_young_machine_and_an_old_look_at_slurm(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_create(&w);
+	add_node(&w, "q-dy-a-1", OFF, NULL, NULL);
+	add_instance(&w, "i-1", INSTANCE_RUNNING, "10.0.0.1", "L1", 20);
+	input(&w);
+	w.in.observed_ms = NOW - 30000;
+	for (int row = 0; row <= 1; row++) {
+		struct plan p = { 0 };
+
+		assert_int_equal(reconcile_plan(&w.in, &p, NULL), 0);
+		assert_int_equal(p.n, 0);
+		plan_clear(&p);
+		add_row(&w, "q-dy-a-1", BINDING_BOUND, "L1", "i-1", 20);
+	}
+	world_destroy(&w);
+}
+
+/* All nodes are powered down and SuspendProgram was never heard of: one loop ends every machine. */
+static void test_B45_forty_orphans_in_one_loop(void **state)
+{
+	struct plan p = { 0 };
+	struct world w;
+
+	(void)state;
+	world_create(&w);
+	for (int i = 1; i <= 40; i++) {
+		char *name = str_fmt("q-dy-a-%d", i), *id = str_fmt("i-%d", i), *ip = str_fmt("10.0.0.%d", i);
+
+		add_node(&w, name, OFF, NULL, NULL);
+		add_instance(&w, id, INSTANCE_RUNNING, ip, "L1", 3600);
+		free(name);
+		free(id);
+		free(ip);
+	}
+	assert_int_equal(reconcile_plan(input(&w), &p, NULL), 0);
+	assert_int_equal(p.n, 40);
+	for (size_t i = 0; i < p.n; i++)
+		assert_int_equal(p.v[i].kind, ACT_TERMINATE);
+	plan_clear(&p);
+	world_destroy(&w);
+}
+
+/* ResumeTimeout was reached while EC2 still makes the machine, and there is no ResumeFailProgram. */
+static void test_B46_no_resume_fail_program(void **state)
+{
+	static const char *const want[] = { "terminate     resume-timeout       node=q-dy-a-1 instance=i-1", "unbind",
+					    "power-down" };
+	struct world w;
+	struct node *n;
+
+	(void)state;
+	world_create(&w);
+	n = add_node(&w, "q-dy-a-1", NS_DOWN | NS_POWERED_DOWN, NULL, NULL);
+	n->reason = str_dup("ResumeTimeout reached");
+	n->reason_time_s = NOW / 1000 - 30;
+	add_row(&w, "q-dy-a-1", BINDING_BOUND, "L1", "i-1", 700);
+	add_instance(&w, "i-1", INSTANCE_PENDING, NULL, "L1", 700);
+	check_lines(&w, want, 3);
+	world_destroy(&w);
+}
+
+/* Ten thousand nodes go and come back: linear, and one text. */
+static void test_large_shortage(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_create(&w);
+	for (int i = 1; i <= 10000; i++) {
+		char *name = str_fmt("q-dy-a-%d", i);
+
+		add_node(&w, name, OFF, NULL, NULL);
+		free(name);
+	}
+	add_shortage(&w, "a.large", "X", SHORT);
+	for (int back = 0; back <= 1; back++) {
+		struct plan p = { 0 };
+
+		assert_int_equal(reconcile_plan(input(&w), &p, NULL), 0);
+		assert_int_equal(p.n, 10000);
+		for (size_t i = 0; i < p.n; i++) {
+			assert_int_equal(p.v[i].kind, back ? ACT_NODE_POWER_DOWN : ACT_NODE_DOWN);
+			assert_string_equal(p.v[i].reason, p.v[0].reason);
+			w.nodes.v[i].state = NS_DOWN | NS_POWERED_DOWN | NS_CLOUD;
+			free(w.nodes.v[i].reason);
+			w.nodes.v[i].reason = str_dup(p.v[i].reason);
+		}
+		plan_clear(&p);
+		w.shortages.v[0].until_ms = NOW;
+	}
+	world_destroy(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -965,6 +1224,17 @@ int main(void)
 	    cmocka_unit_test(test_down_first),
 	    cmocka_unit_test(test_watch),
 	    cmocka_unit_test(test_large),
+	    cmocka_unit_test(test_B17_whole_resource_is_disabled),
+	    cmocka_unit_test(test_B18_failed_node_does_not_bounce),
+	    cmocka_unit_test(test_B23_failed_node_comes_back),
+	    cmocka_unit_test(test_probe_disables_nothing),
+	    cmocka_unit_test(test_B25_machine_of_a_powered_down_node),
+	    cmocka_unit_test(test_B34_machine_that_is_never_listed),
+	    cmocka_unit_test(test_B35_machines_without_an_address_are_kept),
+	    cmocka_unit_test(test_B39_young_machine_and_an_old_look_at_slurm),
+	    cmocka_unit_test(test_B45_forty_orphans_in_one_loop),
+	    cmocka_unit_test(test_B46_no_resume_fail_program),
+	    cmocka_unit_test(test_large_shortage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
