@@ -175,6 +175,7 @@ static void instance_copy(struct instances *out, const struct instance *i, bool 
 	o->id = str_dup(i->id);
 	o->state = i->state;
 	o->private_ip = hide ? NULL : str_dup(i->private_ip);
+	o->launch_time_ms = i->launch_time_ms;
 	o->cluster = str_dup(i->cluster);
 	o->launch = str_dup(i->launch);
 	o->client_token = str_dup(i->client_token);
@@ -249,7 +250,7 @@ struct ec2_call *ec2_describe_cluster(const char *uuid)
 	struct ec2_call *c = new_call("DescribeInstances");
 
 	(void)uuid;
-	c->body = str_dup("instance-id");
+	c->body = str_dup("cluster");
 	return c;
 }
 
@@ -359,18 +360,26 @@ static const char *value_of(const struct instance *i, const char *filter)
 	return i->private_ip;
 }
 
-static void describe(struct ec2_call *c)
+/* Our own connection is NULL. */
+static bool away(const struct aws *a)
+{
+	return a ? fake.second_away : fake.ec2_away;
+}
+
+static void describe(const struct aws *a, struct ec2_call *c)
 {
 	bool hide = hidden();
 
 	c->sent = true;
-	assert_int_equal(strs_addf(&fake.trace, "ec2 describe %s", c->body), 0);
-	if (fake.ec2_away) {
+	assert_int_equal(strs_addf(&fake.trace, "ec2%s describe %s", a ? " second" : "", c->body), 0);
+	if (away(a)) {
 		c->error.class = AWS_TRANSIENT;
 		return;
 	}
 	for (size_t i = 0; i < fake.cloud.n; i++) {
-		if (strs_has(&c->parts, value_of(&fake.cloud.v[i], c->body)))
+		if (str_eq(c->body, "cluster") && fake.cloud.v[i].cloud == (a ? 1 : 0))
+			instance_copy(c->reply, &fake.cloud.v[i], hide);
+		else if (!str_eq(c->body, "cluster") && strs_has(&c->parts, value_of(&fake.cloud.v[i], c->body)))
 			instance_copy(c->reply, &fake.cloud.v[i], hide);
 	}
 }
@@ -380,18 +389,18 @@ int ec2_perform(struct aws *a, struct ec2_call *const *calls, size_t n, int64_t 
 {
 	int rc = 0;
 
-	(void)a;
 	(void)deadline;
 	(void)on_done;
 	(void)arg;
 	for (size_t i = 0; i < n; i++) {
 		if (str_eq(calls[i]->action, "DescribeCapacityReservations")) {
 			assert_int_equal(strs_add(&fake.trace, "ec2 blocks"), 0);
-			calls[i]->error.class = fake.ec2_away ? AWS_TRANSIENT : AWS_OK;
-		} else if (str_eq(calls[i]->action, "RunInstances"))
+			calls[i]->error.class = away(a) ? AWS_TRANSIENT : AWS_OK;
+		} else if (str_eq(calls[i]->action, "RunInstances")) {
 			run(calls[i]);
-		else
-			describe(calls[i]);
+		} else {
+			describe(a, calls[i]);
+		}
 		rc = calls[i]->error.class == AWS_OK ? rc : -1;
 	}
 	return rc;
@@ -404,18 +413,17 @@ int ec2_perform_one(struct aws *a, struct ec2_call *c, int64_t deadline, struct 
 
 int ec2_terminate_all(struct aws *a, const char *const *ids, size_t n, int64_t deadline, struct err *e)
 {
-	(void)a;
 	(void)deadline;
 	for (size_t i = 0; i < n; i++) {
-		assert_int_equal(strs_addf(&fake.trace, "ec2 terminate %s", ids[i]), 0);
-		for (size_t k = 0; k < fake.cloud.n && !fake.ec2_away; k++) {
+		assert_int_equal(strs_addf(&fake.trace, "ec2%s terminate %s", a ? " second" : "", ids[i]), 0);
+		for (size_t k = 0; k < fake.cloud.n && !away(a); k++) {
 			if (str_eq(fake.cloud.v[k].id, ids[i]))
 				fake.cloud.v[k].state = INSTANCE_SHUTTING_DOWN;
 		}
 	}
 	if (fake.on_terminate)
 		fake.on_terminate();
-	return fake.ec2_away ? err_set(e, "EC2 is away") : 0;
+	return away(a) ? err_set(e, "EC2 is away") : 0;
 }
 
 /* ---- the test's side */
@@ -464,6 +472,38 @@ void fake_open(struct world *w, bool watched)
 		assert_int_equal(store_source_ok(w->store, "loop", clock_wall_ms(), NULL), 0);
 		assert_int_equal(store_source_ok(w->store, "ec2", clock_wall_ms(), NULL), 0);
 	}
+}
+
+void fake_second_cloud(struct world *w)
+{
+	static char second;
+	struct gen_resource *r;
+
+	assert_non_null(generation_add_cloud(w->gen));
+	w->gen->clouds[0].region = str_dup("far");
+	r = generation_add_resource(w->gen);
+	r->queue = str_dup("far");
+	r->name = str_dup("b");
+	r->max_count = 10;
+	r->cloud = 1;
+	assert_int_equal(generation_index(w->gen), 0);
+	w->clouds = calloc(1, sizeof *w->clouds);
+	w->clouds[0] = (struct aws *)&second;
+	w->n_clouds = 1;
+}
+
+struct gen_resource *fake_block(struct world *w)
+{
+	struct gen_resource *r = generation_add_resource(w->gen);
+
+	r->queue = str_dup("block");
+	r->name = str_dup("c");
+	r->min_count = r->max_count = 2;
+	r->capacity = CAPACITY_BLOCK;
+	r->reservation_id = str_dup("cr-1");
+	gen_resource_add_stage(r)->capacity = CAPACITY_BLOCK;
+	assert_int_equal(generation_index(w->gen), 0);
+	return r;
 }
 
 void fake_close(struct world *w)

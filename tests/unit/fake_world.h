@@ -22,6 +22,7 @@ struct fake {
 	bool slurm_away, slurm_refuses;
 	int vain; /* updates and comments sent while slurmctld was away: each would wait for MessageTimeout */
 	bool ec2_away;		  /* reads and terminations fail */
+	bool second_away;	  /* the same in the second cloud */
 	enum aws_class run_class; /* answer of the next launches; AWS_OK launches */
 	const char *run_code;
 	int capacity;		 /* machines that can come, in all */
@@ -38,6 +39,10 @@ extern struct fake fake;
 
 /* A world with queue q: resource a (min 1, max 10), a fresh store, and clustermgtd's heartbeat if `watched`. */
 void fake_open(struct world *w, bool watched);
+/* More of it: queue far with resource b (max 10) in a second cloud; queue block with resource c, 2 static nodes on block
+ * cr-1. */
+void fake_second_cloud(struct world *w);
+struct gen_resource *fake_block(struct world *w);
 void fake_close(struct world *w);
 /* Assert the trace; "*" at a line's end matches the rest of it. Forgets it. */
 void fake_expect(const char *const *lines, size_t n);

@@ -71,6 +71,81 @@ static void groups_what_belongs_together(void **state)
 	fake_close(&w);
 }
 
+/* Each machine is ended where it is: where it was seen, or where its node's machines are. */
+static void ends_machines_in_their_cloud(void **state)
+{
+	struct instance *i;
+
+	(void)state;
+	fake_open(&w, true);
+	fake_second_cloud(&w);
+	fake_instance("i-1", NULL, NULL, INSTANCE_RUNNING);
+	i = fake_instance("i-2", NULL, NULL, INSTANCE_RUNNING);
+	i->cloud = 1;
+	add(ACT_TERMINATE, NULL, "i-2", NULL, -1);
+	add(ACT_TERMINATE, NULL, "i-1", NULL, -1);
+	add(ACT_TERMINATE, "far-dy-b-1", "i-3", NULL, -1);
+	assert_int_equal(carry(), 0);
+	EXPECT_TRACE("ec2 terminate i-1", "ec2 second terminate i-2", "ec2 second terminate i-3");
+	fake.second_away = true;
+	add(ACT_TERMINATE, NULL, "i-2", NULL, -1);
+	add(ACT_TERMINATE, NULL, "i-1", NULL, -1);
+	assert_int_equal(carry(), 1);
+	EXPECT_TRACE("ec2 terminate i-1", "ec2 second terminate i-2");
+	fake_close(&w);
+}
+
+static void add_hold(enum action_kind kind, const char *name, const char *node)
+{
+	struct action *a = add(kind, NULL, NULL, NULL, -1);
+
+	a->reservation = str_dup(name);
+	if (node)
+		assert_int_equal(strs_add(&a->nodes, node), 0);
+}
+
+/* Before anything else; what slurmctld refuses is tried again. */
+static void holds_nodes_of_a_block(void **state)
+{
+	(void)state;
+	fake_open(&w, true);
+	add(ACT_NODE_POWER_UP, "q-st-a-1", NULL, NULL, -1);
+	add_hold(ACT_RESERVE, "slurm-ec2-cr-1", "q-dy-a-1");
+	add_hold(ACT_UNRESERVE, "slurm-ec2-cr-2", NULL);
+	assert_int_equal(carry(), 0);
+	EXPECT_TRACE("hold slurm-ec2-cr-1 q-dy-a-1", "delete slurm-ec2-cr-2", "slurm q-st-a-1 state=1000000 why");
+	fake.slurm_refuses = true;
+	add_hold(ACT_RESERVE, "slurm-ec2-cr-1", "q-dy-a-1");
+	add_hold(ACT_UNRESERVE, "slurm-ec2-cr-2", NULL);
+	assert_int_equal(carry(), 2);
+	fake_close(&w);
+}
+
+/* Nodes that go out of use, and back, for want of capacity: one update each, and an event to find. */
+static void notes_disabled_nodes(void **state)
+{
+	struct events l = {0};
+
+	(void)state;
+	fake_open(&w, true);
+	for (int i = 1; i <= 3; i++) {
+		char *name = str_fmt("q-dy-a-%d", i);
+		struct action *a = add(ACT_NODE_DOWN, name, NULL, NULL, -1);
+
+		free(a->code);
+		a->code = str_dup("capacity-closed");
+		free(name);
+	}
+	assert_int_equal(carry(), 0);
+	EXPECT_TRACE("slurm q-dy-a-1 q-dy-a-2 q-dy-a-3 state=1 why");
+	assert_int_equal(store_events(w.store, &(struct event_query){.type = "capacity-closed"}, &l, NULL), 0);
+	assert_int_equal(l.n, 1);
+	assert_string_equal(l.v[0].node, "q-dy-a-[1-3]");
+	assert_string_equal(l.v[0].detail, "why");
+	events_clear(&l);
+	fake_close(&w);
+}
+
 static void leaves_a_changed_node_alone(void **state)
 {
 	int64_t a;
@@ -452,6 +527,9 @@ static void says_it_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(ends_machines_in_their_cloud),
+	    cmocka_unit_test(holds_nodes_of_a_block),
+	    cmocka_unit_test(notes_disabled_nodes),
 	    cmocka_unit_test(groups_what_belongs_together),
 	    cmocka_unit_test(leaves_a_changed_node_alone),
 	    cmocka_unit_test(looks_again_before_each_effect),
