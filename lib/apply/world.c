@@ -131,6 +131,7 @@ struct aws *world_cloud_aws(const struct settings *s, const struct gen_cloud *cl
 	    .proxy = s->proxy,
 	    .ca_bundle = s->ca_bundle,
 	    .no_proxy = s->no_proxy,
+	    .sts_endpoint = s->sts_endpoint,
 	    .share_dir = PKGSTATEDIR "/aws",
 	    .person = person,
 	    .stop = &apply_stop,

@@ -145,7 +145,7 @@ static void begin(struct bucket_share *s, int64_t now_ms)
 	if (s->fd >= 0 && !has_name(s->fd))
 		close_file(s);
 	if (s->fd < 0)
-		s->fd = share_open(s->path);
+		s->fd = share_open(s->path, true);
 	if (s->fd >= 0 && !share_lock(s->fd, LOCK_MS)) {
 		load(s, now_ms);
 		return;

@@ -7,7 +7,7 @@
 #include "lib/aws/http.h"
 #include "lib/aws/imds.h"
 #include "lib/aws/share.h"
-#include "lib/aws/sigv4.h"
+#include "lib/aws/sign.h"
 #include "lib/base/buf.h"
 #include "lib/base/clock.h"
 #include "lib/base/err.h"
@@ -16,9 +16,9 @@
 #include <string.h>
 #include <strings.h>
 
-#define REFRESH_BEFORE_MS (10 * 60 * 1000)  /* AWS hands out new role keys at least this long before the old ones end */
-#define REFRESH_AGAIN_MS (2 * 60 * 1000)    /* when the new keys are still the old ones */
-#define CONTENT_TYPE "application/x-www-form-urlencoded; charset=utf-8"
+#define REFRESH_AGAIN_MS (2 * 60 * 1000) /* when the new keys are still the old ones */
+#define IMDS_V4 "http://169.254.169.254"
+#define IMDS_V6 "http://[fd00:ec2::254]"
 
 /* --- configuration */
 static const char *environment(const struct aws_config *c, const char *name)
@@ -61,16 +61,58 @@ static int set_source(struct credential_source *s, const struct aws_config *c)
 	s->no_imds = is_true(environment(c, "AWS_EC2_METADATA_DISABLED"));
 	s->credentials_file = shared_file(c, "AWS_SHARED_CREDENTIALS_FILE", c->credentials_file, "credentials");
 	s->config_file = shared_file(c, "AWS_CONFIG_FILE", c->config_file, "config");
+	if (copy(&s->share_dir, c->share_dir))
+		return -1;
 	return copy(&s->profile, first(environment(c, "AWS_PROFILE"), c->profile));
 }
 
-static int set_endpoint(struct aws *a, const struct aws_config *c)
-{
-	const char *url = c->endpoint;
+static const struct {
+	const char *name;     /* in host names */
+	const char *variable; /* AWS_ENDPOINT_URL_... */
+	const char *id;       /* in the config file */
+} services[SERVICES] = {
+	[SERVICE_EC2] = {"ec2", "AWS_ENDPOINT_URL_EC2", "ec2"},
+	[SERVICE_STS] = {"sts", "AWS_ENDPOINT_URL_STS", "sts"},
+	[SERVICE_QUOTAS] = {"servicequotas", "AWS_ENDPOINT_URL_SERVICE_QUOTAS", "service_quotas"},
+};
 
-	if (!url && !is_true(environment(c, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS")))
-		url = first(environment(c, "AWS_ENDPOINT_URL_EC2"), environment(c, "AWS_ENDPOINT_URL"));
-	return copy(&a->endpoint_given, url);
+static int set_endpoints(struct aws *a, const struct aws_config *c)
+{
+	const char *url[SERVICES] = {c->endpoint, c->sts_endpoint, c->quotas_endpoint};
+
+	a->ignore_files = !c->person || is_true(environment(c, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"));
+	a->variant.fips = is_true(environment(c, "AWS_USE_FIPS_ENDPOINT"));
+	a->variant.dual_stack = is_true(environment(c, "AWS_USE_DUALSTACK_ENDPOINT"));
+	for (int i = 0; i < SERVICES; i++) {
+		if (!url[i] && !a->ignore_files)
+			url[i] = first(environment(c, services[i].variable), environment(c, "AWS_ENDPOINT_URL"));
+		if (copy(&a->endpoint_given[i], url[i]))
+			return -1;
+	}
+	return 0;
+}
+
+/* A program's environment never counts, a person's only fills what the settings leave open. */
+static int set_route(struct aws *a, const struct aws_config *c)
+{
+	const char *none = c->person ? NULL : "";
+
+	if (copy(&a->proxy, first(c->proxy, none)) || copy(&a->no_proxy, first(c->no_proxy, none)))
+		return -1;
+	return copy(&a->ca_bundle, first(c->ca_bundle, environment(c, "AWS_CA_BUNDLE")));
+}
+
+/* The metadata service of a person's environment; the settings' default is no answer to that. */
+static const char *imds_address(const struct aws_config *c)
+{
+	const char *mode = environment(c, "AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE"), *url = c->imds_endpoint;
+
+	if (c->person && (!url || !strcmp(url, IMDS_V4))) {
+		url = environment(c, "AWS_EC2_METADATA_SERVICE_ENDPOINT");
+		if (!url && mode && !strcasecmp(mode, "IPv6"))
+			url = IMDS_V6;
+	}
+	return url;
 }
 
 static int set_config(struct aws *a, const struct aws_config *c)
@@ -79,18 +121,16 @@ static int set_config(struct aws *a, const struct aws_config *c)
 	a->stop = c->stop;
 	if (copy(&a->region, first(c->region, first(environment(c, "AWS_REGION"), environment(c, "AWS_DEFAULT_REGION")))))
 		return -1;
-	if (copy(&a->proxy, c->proxy) || copy(&a->ca_bundle, first(c->ca_bundle, environment(c, "AWS_CA_BUNDLE"))))
+	if (set_route(a, c) || set_endpoints(a, c) || set_source(&a->source, c))
 		return -1;
-	if (set_endpoint(a, c) || set_source(&a->source, c))
-		return -1;
-	a->imds = imds_create(c->imds_endpoint);
+	a->imds = imds_create(imds_address(c));
 	return a->imds ? 0 : -1;
 }
 
 /* The programs of one head node spend one account's rate of one region together. */
 static int set_buckets(struct aws *a, const struct aws_config *c)
 {
-	const char *const parts[] = {a->region, a->endpoint_given, a->source.profile, a->source.credentials_file,
+	const char *const parts[] = {a->region, a->endpoint_given[SERVICE_EC2], a->source.profile, a->source.credentials_file,
 				     a->source.config_file};
 	char *path = c->share_dir ? share_path(c->share_dir, "rate", parts, sizeof parts / sizeof *parts) : NULL;
 
@@ -123,8 +163,10 @@ void aws_destroy(struct aws *a)
 	credentials_clear(&a->keys);
 	credential_source_clear(&a->source);
 	free(a->region);
-	free(a->endpoint_given);
+	for (int i = 0; i < SERVICES; i++)
+		free(a->endpoint_given[i]);
 	free(a->proxy);
+	free(a->no_proxy);
 	free(a->ca_bundle);
 	free(a);
 }
@@ -167,30 +209,74 @@ const char *aws_region(struct aws *a, struct err *e)
 	return find_region(a, e) ? NULL : a->region;
 }
 
+/* The endpoint that settings, environment or config file name: 1, 0 = none does, -1. */
+static int named_endpoint(struct aws *a, enum aws_service service, struct endpoint *out, struct err *e)
+{
+	char *url = NULL;
+	int rc;
+
+	if (a->endpoint_given[service])
+		return endpoint_parse(a->endpoint_given[service], out, e) ? -1 : 1;
+	rc = a->ignore_files ? 0 : credentials_endpoint(&a->source, services[service].id, &url, e);
+	if (rc > 0)
+		rc = endpoint_parse(url, out, e) ? -1 : 1;
+	free(url);
+	return rc;
+}
+
+int connection_endpoint(struct aws *a, enum aws_service service, struct endpoint *out, struct err *e)
+{
+	struct endpoint ec2 = {0};
+	int rc = find_region(a, e) ? -1 : named_endpoint(a, service, out, e);
+
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	/* A cloud that is not AWS's answers for its other services at the same place. */
+	rc = service == SERVICE_EC2 ? 0 : named_endpoint(a, SERVICE_EC2, &ec2, e);
+	if (rc > 0 && !endpoint_is_aws(&ec2)) {
+		*out = ec2;
+		return 0;
+	}
+	endpoint_clear(&ec2);
+	return rc < 0 ? -1 : endpoint_of(services[service].name, a->region, a->variant, out, e);
+}
+
 static int find_endpoint(struct aws *a, struct err *e)
 {
+	struct endpoint sts;
+
 	if (a->endpoint.url)
 		return 0;
-	if (a->endpoint_given)
-		return endpoint_parse(a->endpoint_given, &a->endpoint, e);
-	return endpoint_of_region(a->region, &a->endpoint, e);
+	if (connection_endpoint(a, SERVICE_STS, &sts, e))
+		return -1;
+	free(a->source.sts_endpoint);
+	a->source.sts_endpoint = sts.url;
+	sts.url = NULL;
+	endpoint_clear(&sts);
+	a->source.region = a->region;
+	connection_route(a, true, &a->source.route);
+	return connection_endpoint(a, SERVICE_EC2, &a->endpoint, e);
+}
+
+void connection_route(const struct aws *a, bool tls, struct http_route *route)
+{
+	*route = (struct http_route){.proxy = a->proxy, .no_proxy = a->no_proxy, .ca_bundle = a->ca_bundle, .tls = tls};
 }
 
 static int open_transport(struct aws *a, struct err *e)
 {
-	struct http_route route = {.proxy = a->proxy, .ca_bundle = a->ca_bundle, .tls = a->endpoint.tls};
+	struct http_route route;
 
 	if (a->http)
 		return 0;
-	if (!route.proxy && !a->person)
-		route.proxy = "";
+	connection_route(a, a->endpoint.tls, &route);
 	a->http = http_create(&route, e);
 	return a->http ? 0 : -1;
 }
 
 static int64_t refresh_time(const struct credentials *c, int64_t now_ms)
 {
-	int64_t at = c->expires_ms - REFRESH_BEFORE_MS;
+	int64_t at = c->expires_ms - CREDENTIALS_TRY_MS;
 
 	if (!c->expires_ms)
 		return INT64_MAX;
@@ -212,7 +298,7 @@ static int load_keys(struct aws *a, struct err *e)
 	struct credentials fresh = {0};
 	int64_t now_ms = clock_wall_ms();
 
-	if (credentials_load(&a->source, a->imds, &fresh, e)) {
+	if (credentials_load(&a->source, a->imds, NULL, &fresh, e)) {
 		/* The keys in hand outlive a metadata service that is slow to answer. */
 		if (!a->keys.access_key || (a->keys.expires_ms && now_ms >= a->keys.expires_ms))
 			return -1;
@@ -240,7 +326,7 @@ bool connection_renew(struct aws *a, unsigned serial)
 		return true; /* another request's refusal has brought new ones */
 	if (serial == a->refused_serial)
 		return false;
-	if (!credentials_load(&a->source, a->imds, &fresh, NULL))
+	if (!credentials_load(&a->source, a->imds, &a->keys, &fresh, NULL))
 		take_keys(a, &fresh, clock_wall_ms());
 	if (serial == a->keys_serial)
 		a->refused_serial = serial;
@@ -249,30 +335,12 @@ bool connection_renew(struct aws *a, unsigned serial)
 
 int connection_sign(struct aws *a, const char *body, size_t body_n, struct strs *headers)
 {
-	int64_t now_ms = clock_wall_ms() + a->skew_ms;
-	struct buf authorization = {0};
-	char date[17];
-	struct sigv4_header h[] = {
-		{"Host", a->endpoint.host},
-		{"Content-Type", CONTENT_TYPE},
-		{"X-Amz-Date", date},
-		{"X-Amz-Security-Token", a->keys.token},
+	struct sign_post p = {
+		.service = "ec2", .region = a->region, .host = a->endpoint.host, .keys = &a->keys, .content_type = SIGN_FORM,
+		.body = body, .body_n = body_n, .wall_ms = clock_wall_ms() + a->skew_ms,
 	};
-	struct sigv4_key key = {a->keys.access_key, a->keys.secret, a->region, "ec2"};
-	struct sigv4_request r = {.method = "POST", .path = "/", .headers = h, .n_headers = a->keys.token ? 4 : 3, .body = body,
-				  .body_n = body_n};
-	int rc = -1;
 
-	sigv4_date(now_ms, date);
-	if (!key.access_key || !key.secret || sigv4_authorize(&r, &key, now_ms, &authorization))
-		goto out;
-	for (size_t i = 0; i < r.n_headers; i++)
-		if (strs_addf(headers, "%s: %s", h[i].name, h[i].value))
-			goto out;
-	rc = strs_addf(headers, "Authorization: %s", buf_text(&authorization));
-out:
-	buf_free(&authorization);
-	return rc;
+	return sign_post(&p, headers);
 }
 
 static void redact(char *text, const char *secret)

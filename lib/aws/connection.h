@@ -11,10 +11,14 @@
 struct http;
 struct imds;
 
+enum aws_service { SERVICE_EC2, SERVICE_STS, SERVICE_QUOTAS, SERVICES };
+
 struct aws {
 	char *region;              /* NULL until found */
-	char *endpoint_given;      /* NULL = the region's */
-	char *proxy, *ca_bundle;
+	char *endpoint_given[SERVICES]; /* by settings or environment; NULL = not */
+	bool ignore_files;         /* a person wants no endpoint from the config file */
+	struct endpoint_variant variant;
+	char *proxy, *no_proxy, *ca_bundle;
 	bool person;
 	const volatile sig_atomic_t *stop;
 	struct credential_source source;
@@ -35,7 +39,11 @@ int connection_ready(struct aws *a, struct err *e);
 /* EC2 refused the keys of that serial: fetch them again, once for all requests that carried them. true = there are other ones,
  * so a new try makes sense. */
 bool connection_renew(struct aws *a, unsigned serial);
-/* The headers of one signed POST, and nothing unsigned ever: -1 on no memory. */
+/* Where a service answers. The caller clears it. */
+int connection_endpoint(struct aws *a, enum aws_service service, struct endpoint *out, struct err *e);
+/* How it is reached; the texts are borrowed. */
+void connection_route(const struct aws *a, bool tls, struct http_route *route);
+/* The headers of one signed POST to EC2, and nothing unsigned ever: -1 on no memory. */
 int connection_sign(struct aws *a, const char *body, size_t body_n, struct strs *headers);
 /* Put *** in the place of our keys, should a message repeat them. */
 void connection_redact(const struct aws *a, char *text);

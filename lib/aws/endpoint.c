@@ -11,19 +11,22 @@
 #include <string.h>
 #include <strings.h>
 
-/* First match wins: the longer prefixes stand before the ones they begin with. */
-static const struct {
+/* First match wins: the longer prefixes stand before the ones they begin with. In us-gov the plain names of our services are the
+ * FIPS ones. */
+static const struct partition {
 	const char *prefix;
 	const char *suffix;
+	const char *dual_suffix;
+	bool plain_is_fips;
 } partitions[] = {
-	{"cn-", "amazonaws.com.cn"},
-	{"us-gov-", "amazonaws.com"},
-	{"us-isob-", "sc2s.sgov.gov"},
-	{"us-isof-", "csp.hci.ic.gov"},
-	{"us-iso-", "c2s.ic.gov"},
-	{"eu-isoe-", "cloud.adc-e.uk"},
-	{"eusc-", "amazonaws.eu"},
-	{"", "amazonaws.com"},
+	{"cn-", "amazonaws.com.cn", "api.amazonwebservices.com.cn", false},
+	{"us-gov-", "amazonaws.com", "api.aws", true},
+	{"us-isob-", "sc2s.sgov.gov", "api.aws.scloud", false},
+	{"us-isof-", "csp.hci.ic.gov", "api.aws.hci.ic.gov", false},
+	{"us-iso-", "c2s.ic.gov", "api.aws.ic.gov", false},
+	{"eu-isoe-", "cloud.adc-e.uk", "api.cloud-aws.adc-e.uk", false},
+	{"eusc-", "amazonaws.eu", "api.amazonwebservices.eu", false},
+	{"", "amazonaws.com", "api.aws", false},
 };
 
 /* Words of lower-case letters and a final number, joined by dashes: it becomes part of a host name. */
@@ -42,16 +45,18 @@ static bool is_region(const char *s)
 	return dashes >= 2;
 }
 
-int endpoint_of_region(const char *region, struct endpoint *out, struct err *e)
+int endpoint_of(const char *service, const char *region, struct endpoint_variant variant, struct endpoint *out, struct err *e)
 {
 	struct endpoint ep = {.tls = true};
-	size_t i = 0;
+	const struct partition *p = partitions;
+	bool fips;
 
 	if (!is_region(region))
 		return err_set(e, "\"%s\" is not an AWS region; it looks like us-east-1", region);
-	while (!str_prefix(region, partitions[i].prefix))
-		i++;
-	ep.host = str_fmt("ec2.%s.%s", region, partitions[i].suffix);
+	while (!str_prefix(region, p->prefix))
+		p++;
+	fips = variant.fips && (variant.dual_stack || !p->plain_is_fips);
+	ep.host = str_fmt("%s%s.%s.%s", service, fips ? "-fips" : "", region, variant.dual_stack ? p->dual_suffix : p->suffix);
 	ep.url = ep.host ? str_fmt("https://%s/", ep.host) : NULL;
 	if (!ep.url) {
 		endpoint_clear(&ep);
@@ -59,6 +64,21 @@ int endpoint_of_region(const char *region, struct endpoint *out, struct err *e)
 	}
 	*out = ep;
 	return 0;
+}
+
+static bool is_below(const char *host, const char *domain)
+{
+	size_t n = strcspn(host, ":"), m = strlen(domain);
+
+	return n > m && host[n - m - 1] == '.' && !strncasecmp(host + n - m, domain, m);
+}
+
+bool endpoint_is_aws(const struct endpoint *ep)
+{
+	for (size_t i = 0; i < sizeof partitions / sizeof *partitions; i++)
+		if (is_below(ep->host, partitions[i].suffix) || is_below(ep->host, partitions[i].dual_suffix))
+			return true;
+	return false;
 }
 
 static int refuse(struct err *e, const char *url, const char *why)

@@ -12,8 +12,14 @@ struct endpoint {
 	bool tls;
 };
 
-/* EC2's endpoint of a region, over https. */
-int endpoint_of_region(const char *region, struct endpoint *out, struct err *e);
+struct endpoint_variant {
+	bool fips, dual_stack;
+};
+
+/* A service's endpoint in a region, over https: "ec2", "sts", "servicequotas". */
+int endpoint_of(const char *service, const char *region, struct endpoint_variant variant, struct endpoint *out, struct err *e);
+/* Is the host AWS's own, in any partition? */
+bool endpoint_is_aws(const struct endpoint *ep);
 /* An endpoint the site gave: http or https, host, optional port, no path but "/", no user name, no query. */
 int endpoint_parse(const char *url, struct endpoint *out, struct err *e);
 void endpoint_clear(struct endpoint *ep);

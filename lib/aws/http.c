@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* http.c - the only user of libcurl. Called by perform.c (EC2) and imds.c.
+/* http.c - the only user of libcurl. Called by perform.c (EC2), service.c, imds.c and credentials_local.c.
  *
  * Debian's libcurl reads the whole bundle of 144 certificates for each connection (33 ms, and serially); a hashed folder
  * costs 2 ms. So a hashed folder is preferred where there is one.
@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #define HASHED_CERTS "/etc/ssl/certs"
 #define MAX_CONNECTIONS 16L /* kept open; more than are ever used at once */
@@ -38,7 +39,8 @@ struct transfer {
 
 struct http {
 	CURLM *multi;
-	char *proxy, *ca_bundle;
+	char *proxy, *no_proxy, *ca_bundle;
+	bool ca_is_folder, bundled; /* of ca_bundle; libcurl knows a bundle of its own */
 	const char *ca_path;
 	bool tls;
 	bool global;
@@ -61,6 +63,22 @@ static bool is_hashed_folder(const char *path)
 	return found;
 }
 
+/* libcurl keeps a parsed bundle only while no folder is set, so where there is no hashed folder its built-in one is taken away. */
+static void find_certificates(struct http *h)
+{
+	struct stat st;
+
+	if (h->ca_bundle) {
+		h->ca_is_folder = stat(h->ca_bundle, &st) == 0 && S_ISDIR(st.st_mode);
+	} else if (is_hashed_folder(HASHED_CERTS)) {
+		h->ca_path = HASHED_CERTS;
+	} else {
+#if LIBCURL_VERSION_NUM >= 0x074600
+		h->bundled = curl_version_info(CURLVERSION_NOW)->cainfo != NULL;
+#endif
+	}
+}
+
 struct http *http_create(const struct http_route *route, struct err *e)
 {
 	struct http *h = calloc(1, sizeof *h);
@@ -75,12 +93,13 @@ struct http *http_create(const struct http_route *route, struct err *e)
 	h->global = true;
 	h->multi = curl_multi_init();
 	h->proxy = str_dup(route->proxy);
+	h->no_proxy = str_dup(route->no_proxy);
 	h->ca_bundle = str_dup(route->ca_bundle);
-	if (!h->multi || (route->proxy && !h->proxy) || (route->ca_bundle && !h->ca_bundle))
+	if (!h->multi || (route->proxy && !h->proxy) || (route->no_proxy && !h->no_proxy) || (route->ca_bundle && !h->ca_bundle))
 		goto nomem;
 	h->tls = route->tls;
-	if (h->tls && !h->ca_bundle && is_hashed_folder(HASHED_CERTS))
-		h->ca_path = HASHED_CERTS;
+	if (h->tls)
+		find_certificates(h);
 	curl_multi_setopt(h->multi, CURLMOPT_MAXCONNECTS, MAX_CONNECTIONS);
 	curl_multi_setopt(h->multi, CURLMOPT_MAX_HOST_CONNECTIONS, HOST_CONNECTIONS);
 	return h;
@@ -111,6 +130,7 @@ void http_destroy(struct http *h)
 	if (h->multi)
 		curl_multi_cleanup(h->multi);
 	free(h->proxy);
+	free(h->no_proxy);
 	free(h->ca_bundle);
 	if (h->global)
 		curl_global_cleanup();
@@ -210,11 +230,15 @@ static void set_route(const struct http *h, CURL *c)
 {
 	if (h->proxy)
 		curl_easy_setopt(c, CURLOPT_PROXY, h->proxy);
+	if (h->no_proxy)
+		curl_easy_setopt(c, CURLOPT_NOPROXY, h->no_proxy);
 	if (!h->tls)
 		return;
 	curl_easy_setopt(c, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	if (h->ca_bundle) {
-		curl_easy_setopt(c, CURLOPT_CAINFO, h->ca_bundle);
+		curl_easy_setopt(c, CURLOPT_CAINFO, h->ca_is_folder ? NULL : h->ca_bundle);
+		curl_easy_setopt(c, CURLOPT_CAPATH, h->ca_is_folder ? h->ca_bundle : NULL);
+	} else if (h->bundled) {
 		curl_easy_setopt(c, CURLOPT_CAPATH, NULL);
 	} else if (h->ca_path) {
 		curl_easy_setopt(c, CURLOPT_CAINFO, NULL);

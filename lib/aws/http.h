@@ -13,7 +13,8 @@ struct http;
 
 struct http_route {
 	const char *proxy;     /* "" = none, whatever the environment says; NULL = the environment's */
-	const char *ca_bundle; /* NULL = the system's */
+	const char *no_proxy;  /* hosts asked directly; "" = none, NULL = the environment's */
+	const char *ca_bundle; /* file, or folder of hashed files; NULL = the system's */
 	bool tls;              /* the certificates are looked for only then */
 };
 

@@ -4,6 +4,7 @@
 
 #include "lib/aws/endpoint.h"
 #include "lib/aws/http.h"
+#include "lib/aws/secret.h"
 #include "lib/base/buf.h"
 #include "lib/base/clock.h"
 #include "lib/base/err.h"
@@ -20,7 +21,8 @@
 #define MAX_ANSWER (64 * 1024) /* user data is at most 16 KiB */
 
 struct imds {
-	char *endpoint;
+	char *endpoint; /* as given */
+	char *url;      /* NULL until first used */
 	struct http *http;
 	char *token;
 	int64_t token_until_ms; /* clock_mono_ms */
@@ -40,10 +42,14 @@ struct imds *imds_create(const char *endpoint)
 	return i;
 }
 
+const char *imds_endpoint(const struct imds *i)
+{
+	return i->endpoint;
+}
+
 static void forget_token(struct imds *i)
 {
-	free(i->token);
-	i->token = NULL;
+	secret_free(&i->token);
 }
 
 void imds_destroy(struct imds *i)
@@ -52,6 +58,7 @@ void imds_destroy(struct imds *i)
 		return;
 	http_destroy(i->http);
 	forget_token(i);
+	free(i->url);
 	free(i->endpoint);
 	free(i);
 }
@@ -73,10 +80,11 @@ static int make_ready(struct imds *i, struct err *e)
 
 	if (i->http)
 		return 0;
+	free(i->url);
+	i->url = NULL;
 	if (endpoint_parse(i->endpoint, &ep, e))
 		return err_prefix(e, "ImdsEndpoint");
-	free(i->endpoint);
-	i->endpoint = ep.url;
+	i->url = ep.url;
 	ep.url = NULL;
 	endpoint_clear(&ep);
 	i->http = http_create(&direct, e);
@@ -87,7 +95,7 @@ static int make_ready(struct imds *i, struct err *e)
 static int ask(struct imds *i, const char *method, const char *path, const char *header, struct buf *out,
 	       struct http_answer *answer, struct err *e)
 {
-	char *url = str_fmt("%slatest/%s", i->endpoint, path);
+	char *url = str_fmt("%slatest/%s", i->url, path);
 	struct strs headers = {0};
 	int rc = -1;
 

@@ -41,20 +41,31 @@ static void forget(char *text)
 	free(text);
 }
 
-static void take_key(const char *line, size_t n, void (*on_key)(void *, const char *, const char *), void *arg)
+/* The name of the key on this line, in lower case; NULL = there is none. *value_at: what is behind it. Caller frees. */
+static char *key_of(const char *line, size_t n, size_t *value_at)
 {
 	size_t name = 0;
-	char *key, *value;
+	char *key;
 
 	while (name < n && line[name] != '=' && line[name] != ':')
 		name++;
 	if (name == n || !name)
-		return;
+		return NULL;
 	key = copy(line, name);
-	value = copy(line + name + 1, n - name - 1);
-	if (key && value)
-		on_key(arg, str_lower(key), value);
+	*value_at = name + 1;
+	return key ? str_lower(key) : NULL;
+}
+
+static void tell(const char *line, size_t n, const char *above, void (*on_key)(void *, const char *, const char *), void *arg)
+{
+	size_t at;
+	char *key = key_of(line, n, &at), *full = key && above ? str_fmt("%s.%s", above, key) : str_dup(key);
+	char *value = full ? copy(line + at, n - at) : NULL;
+
+	if (value)
+		on_key(arg, full, value);
 	free(key);
+	free(full);
 	forget(value);
 }
 
@@ -77,8 +88,8 @@ bool ini_read(const char *text, bool (*is_section)(const char *, const void *), 
 	      void (*on_key)(void *, const char *, const char *), void *arg)
 {
 	bool found = false, inside = false;
-	size_t key_indent = 0;
-	bool have_key = false;
+	size_t key_indent = 0, at;
+	char *above = NULL; /* the key that deeper lines belong to */
 
 	if (!strncmp(text, "\xef\xbb\xbf", 3))
 		text += 3;
@@ -87,20 +98,21 @@ bool ini_read(const char *text, bool (*is_section)(const char *, const void *), 
 		const char *line = p;
 		size_t n = trim(&line, len);
 		int section = n && !indent ? section_of(line, n, is_section, section_arg) : -1;
+		bool deeper = above && indent > key_indent;
 
 		p += len + (p[len] == '\n');
 		if (!n || *line == '#' || *line == ';')
 			continue;
-		if (section >= 0) {
-			inside = section;
-			found |= inside;
-			have_key = false;
-		} else if (!have_key || indent <= key_indent) {
-			have_key = true;
-			key_indent = indent;
-			if (inside)
-				take_key(line, n, on_key, arg);
-		}
+		if (section < 0 && inside)
+			tell(line, n, deeper ? above : NULL, on_key, arg);
+		if (section < 0 && deeper)
+			continue;
+		free(above);
+		above = section < 0 ? key_of(line, n, &at) : NULL;
+		key_indent = indent;
+		inside = section < 0 ? inside : section;
+		found |= inside;
 	}
+	free(above);
 	return found;
 }

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /* Call on_key for each key of the section; a section may stand several times. Key in lower case; key and value are valid
- * only during the call. Lines indented deeper than the key above belong to that key and are skipped. true = the section
- * exists. */
+ * only during the call. A line indented deeper than the key above belongs to that key: it is told as "above.key".
+ * true = the section exists. */
 bool ini_read(const char *text, bool (*is_section)(const char *name, const void *arg), const void *section_arg,
 	      void (*on_key)(void *arg, const char *key, const char *value), void *arg);
 

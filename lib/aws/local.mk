@@ -7,4 +7,6 @@ noinst_LIBRARIES += %D%/libaws.a
 	%D%/call.c %D%/call.h %D%/ec2_instance.c %D%/ec2_fleet.c %D%/fleet.h %D%/ec2_reservation.c %D%/ec2_overrides.c %D%/override.c \
 	%D%/override.h %D%/members.c %D%/members.h %D%/ec2_type.c %D%/ec2_network.c %D%/ec2_image.c %D%/ec2_template.c \
 	%D%/ec2_placement.c %D%/http.c %D%/http.h %D%/imds.c %D%/ini.c %D%/ini.h \
-	%D%/credentials.c %D%/credentials.h %D%/connection.c %D%/connection.h %D%/perform.c %D%/terminate.c
+	%D%/credentials_chain.h %D%/credentials_profile.c %D%/credentials_role.c %D%/credentials_cache.c %D%/credentials_process.c \
+	%D%/credentials_local.c %D%/credentials_sts.c %D%/secret.c %D%/secret.h %D%/sign.c %D%/sign.h %D%/service.c %D%/service.h \
+	%D%/quotas.c %D%/quotas.h %D%/credentials.c %D%/credentials.h %D%/connection.c %D%/connection.h %D%/perform.c %D%/terminate.c

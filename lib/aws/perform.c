@@ -9,10 +9,9 @@
 #include "lib/aws/query.h"
 #include "lib/aws/reply.h"
 #include "lib/aws/retry.h"
+#include "lib/aws/secret.h"
 #include "lib/base/clock.h"
 #include "lib/base/err.h"
-
-#include <openssl/crypto.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,9 +177,7 @@ static int send_request(struct flight *f, int64_t now_ms, struct err *e)
 	if (r.total_ms > left_ms)
 		r.total_ms = left_ms;
 	rc = connection_sign(a, body, r.body_n, &headers) ? err_nomem(e) : http_start(a->http, &r, f, e);
-	for (size_t i = 0; i < headers.n; i++)
-		OPENSSL_cleanse(headers.v[i], strlen(headers.v[i]));
-	strs_clear(&headers);
+	secret_strs_clear(&headers);
 	return rc;
 }
 
@@ -279,16 +276,6 @@ static void take_page(struct flight *f)
 	retry_at(f, 0);
 }
 
-/* Our clock is off, says EC2. */
-static bool is_skew(const struct aws_error *error)
-{
-	if (!strcmp(error->code, "RequestTimeTooSkewed") || !strcmp(error->code, "RequestExpired"))
-		return true;
-	return (!strcmp(error->code, "SignatureDoesNotMatch") || !strcmp(error->code, "AuthFailure")) &&
-	       (strstr(error->message, "expired") || strstr(error->message, "not yet current") ||
-		strstr(error->message, "not within the allowed time"));
-}
-
 /* Take EC2's clock from the answer. true = the next signature will carry another time. */
 static bool correct_clock(struct flight *f, const struct http_answer *answer)
 {
@@ -311,7 +298,7 @@ static void judge(struct flight *f, const struct aws_error *error, const struct 
 	enum aws_class class = error->class;
 
 	note_error(f, error);
-	if (is_skew(error) && correct_clock(f, answer)) {
+	if (retry_is_skew(error) && correct_clock(f, answer)) {
 		retry_at(f, 0);
 		return;
 	}

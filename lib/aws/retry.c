@@ -2,6 +2,8 @@
 /* retry.c - exponential backoff with jitter. Called by perform.c. */
 #include "lib/aws/retry.h"
 
+#include <string.h>
+
 #define SCALE_THROTTLE_MS 1000
 #define SCALE_TRANSIENT_MS 100
 #define CAP_THROTTLE_MS 20000
@@ -11,6 +13,15 @@
 bool retry_worthwhile(enum aws_class c)
 {
 	return c == AWS_THROTTLE || c == AWS_TRANSIENT;
+}
+
+bool retry_is_skew(const struct aws_error *error)
+{
+	if (!strcmp(error->code, "RequestTimeTooSkewed") || !strcmp(error->code, "RequestExpired"))
+		return true;
+	return (!strcmp(error->code, "SignatureDoesNotMatch") || !strcmp(error->code, "AuthFailure")) &&
+	       (strstr(error->message, "expired") || strstr(error->message, "not yet current") ||
+		strstr(error->message, "not within the allowed time"));
 }
 
 int64_t retry_delay_ms(enum aws_class c, int tries, double chance, int64_t told_ms)

@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -71,12 +70,12 @@ static void make_folder(const char *dir)
 }
 
 /* The folder of the path, -1 if it is not ours. */
-static int open_folder(const char *path)
+static int open_folder(const char *path, bool make)
 {
 	char *dir = str_fmt("%.*s", (int)(strrchr(path, '/') - path), path);
 	int fd = dir ? open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
 
-	if (dir && fd < 0 && errno == ENOENT) {
+	if (dir && fd < 0 && make && errno == ENOENT) {
 		make_folder(dir);
 		fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	}
@@ -88,13 +87,14 @@ static int open_folder(const char *path)
 	return fd;
 }
 
-int share_open(const char *path)
+int share_open(const char *path, bool make)
 {
-	int dir = open_folder(path), fd;
+	int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (make ? O_CREAT : 0);
+	int dir = open_folder(path, make), fd;
 
 	if (dir < 0)
 		return -1;
-	fd = openat(dir, strrchr(path, '/') + 1, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
+	fd = openat(dir, strrchr(path, '/') + 1, flags, 0600);
 	close(dir);
 	if (fd >= 0 && !is_ours(fd, S_IFREG)) {
 		close(fd);

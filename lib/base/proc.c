@@ -139,8 +139,8 @@ static int output_pipe(int p[2])
 	return -1;
 }
 
-int proc_run(const char *const argv[], const char *const env[], int timeout_ms, struct buf *out, struct proc_result *r,
-	     struct err *e)
+static int run(const char *const argv[], const char *const env[], int timeout_ms, struct buf *out, bool with_stderr,
+	       struct proc_result *r, struct err *e)
 {
 	struct buf none = {0};
 	int p[2] = {-1, -1}, rc;
@@ -148,13 +148,25 @@ int proc_run(const char *const argv[], const char *const env[], int timeout_ms, 
 
 	if (out && output_pipe(p))
 		return err_errno(e, errno, "cannot make a pipe for %s", argv[0]);
-	pid = proc_start(argv, env, p[1], e);
+	pid = proc_start(argv, env, p[1], with_stderr ? p[1] : -1, e);
 	if (out)
 		close(p[1]);
 	rc = pid < 0 ? -1 : watch(pid, p[0], timeout_ms, out ? out : &none, r, e);
 	if (out)
 		close(p[0]);
 	return rc;
+}
+
+int proc_run(const char *const argv[], const char *const env[], int timeout_ms, struct buf *out, struct proc_result *r,
+	     struct err *e)
+{
+	return run(argv, env, timeout_ms, out, true, r, e);
+}
+
+int proc_read(const char *const argv[], const char *const env[], int timeout_ms, struct buf *out, struct proc_result *r,
+	      struct err *e)
+{
+	return run(argv, env, timeout_ms, out, false, r, e);
 }
 
 pid_t proc_spawn(const char *const argv[], const char *const env[], const char *log_path, struct err *e)
@@ -167,7 +179,7 @@ pid_t proc_spawn(const char *const argv[], const char *const env[], const char *
 		if (fd < 0)
 			return err_errno(e, errno, "cannot open %s", log_path);
 	}
-	pid = proc_start(argv, env, fd, e);
+	pid = proc_start(argv, env, fd, fd, e);
 	if (fd >= 0)
 		close(fd);
 	return pid;

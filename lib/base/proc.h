@@ -19,6 +19,9 @@ struct proc_result {
  * an empty signal mask and default handlers. 0 = it ran (see result), -1 = it could not be started. */
 int proc_run(const char *const argv[], const char *const env[], int timeout_ms, struct buf *out, struct proc_result *r,
 	     struct err *e);
+/* The same, but only stdout goes to out and stderr to /dev/null: for output that is to be understood. */
+int proc_read(const char *const argv[], const char *const env[], int timeout_ms, struct buf *out, struct proc_result *r,
+	      struct err *e);
 
 /* Start the same way in the background, output to log_path (appended; NULL = /dev/null); own process group. pid or -1. */
 pid_t proc_spawn(const char *const argv[], const char *const env[], const char *log_path, struct err *e);

@@ -78,14 +78,14 @@ static void close_above(int keep)
 }
 
 /* In the child: never returns. report = write end of the pipe, above 3. */
-static void child(const char *path, const char *const argv[], const char *const env[], int out_fd, int report)
+static void child(const char *path, const char *const argv[], const char *const env[], const int out[2], int report)
 {
 	int null, num;
 
 	setpgid(0, 0);
 	default_signals();
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (null < 0 || dup2(out_fd < 0 ? null : out_fd, 1) < 0 || dup2(1, 2) < 0 || dup2(null, 0) < 0 || dup2(report, 3) < 0 ||
+	if (null < 0 || dup2(out[0] < 0 ? null : out[0], 1) < 0 || dup2(out[1] < 0 ? null : out[1], 2) < 0 || dup2(null, 0) < 0 || dup2(report, 3) < 0 ||
 		fcntl(3, F_SETFD, FD_CLOEXEC) < 0)
 		_exit(127);
 	close_above(3);
@@ -132,7 +132,7 @@ static int exec_outcome(pid_t pid, int fd)
 	return n == (ssize_t)sizeof num && num ? num : EIO;
 }
 
-pid_t proc_start(const char *const argv[], const char *const env[], int out_fd, struct err *e)
+pid_t proc_start(const char *const argv[], const char *const env[], int out_fd, int err_fd, struct err *e)
 {
 	static const char *const plain_env[] = {"PATH=" SAFE_PATH, "LANG=C", NULL};
 	char *path = find_program(argv[0], e);
@@ -147,7 +147,7 @@ pid_t proc_start(const char *const argv[], const char *const env[], int out_fd, 
 	}
 	pid = fork();
 	if (pid == 0)
-		child(path, argv, env ? env : plain_env, out_fd, report[1]);
+		child(path, argv, env ? env : plain_env, (const int[2]){out_fd, err_fd}, report[1]);
 	num = pid < 0 ? errno : 0;
 	close(report[1]);
 	if (pid > 0)

@@ -59,6 +59,7 @@ struct settings {
 	char *head_address;             /* HeadNodeAddress: IP nodes reach slurmctld at; NULL = found by apply */
 	/* AWS */
 	char *endpoint;                 /* Ec2Endpoint: NULL = the region's */
+	char *sts_endpoint;             /* StsEndpoint: NULL = the region's */
 	char *profile;                  /* Profile */
 	char *credentials_file;         /* CredentialsFile: shared credentials file, NULL = none */
 	char *config_file;              /* ConfigFile */

@@ -58,7 +58,8 @@ static const struct row {
 	{"named profile, no files", NULL, NULL, "p", -1, "profile p is neither", NULL, NULL},
 	{"half a key", "[default]\naws_access_key_id=A1\n", NULL, NULL, -1, "only one of", NULL, NULL},
 	{"empty secret", "[default]\naws_access_key_id=A1\naws_secret_access_key=\n", NULL, NULL, -1, "only one of", NULL, NULL},
-	{"role_arn", NULL, "[profile p]\nrole_arn=arn:aws:iam::1:role/x\nsource_profile=default\n", "p", -1, "role_arn", NULL, NULL},
+	{"role_arn", NULL, "[profile p]\nrole_arn=arn:aws:iam::1:role/x\nsource_profile=default\n", "p", -1, "source_profile default", NULL,
+	 NULL},
 	{"credential_process", "[default]\ncredential_process=/bin/x\n", NULL, NULL, -1, "credential_process", NULL, NULL},
 	{"profile without keys", "[p]\nregion=x\n", NULL, "p", -1, "no keys", NULL, NULL},
 	{"rubbish", "aws_access_key_id=A\n]]\n[\n=x\n\x01\x02\n", NULL, NULL, 0, NULL, NULL, NULL},
@@ -107,7 +108,7 @@ static void secrets_stay_out_of_errors(void **state)
 
 	(void)state;
 	put(credentials_path, "[default]\naws_secret_access_key=VERYSECRET\naws_session_token=VERYSECRET\n");
-	assert_int_equal(credentials_load(&s, NULL, &c, &e), -1);
+	assert_int_equal(credentials_load(&s, NULL, NULL, &c, &e), -1);
 	assert_null(strstr(e.text, "VERYSECRET"));
 	assert_non_null(strstr(e.text, "only one of"));
 }
@@ -120,7 +121,7 @@ static void named_file_must_exist(void **state)
 
 	(void)state;
 	put(credentials_path, NULL);
-	assert_int_equal(credentials_load(&s, NULL, &c, &e), -1);
+	assert_int_equal(credentials_load(&s, NULL, NULL, &c, &e), -1);
 	assert_non_null(strstr(e.text, credentials_path));
 }
 
@@ -134,14 +135,14 @@ static void environment_only_when_asked(void **state)
 	put(credentials_path, "[default]\naws_access_key_id=FILE\naws_secret_access_key=S\n");
 	setenv("AWS_ACCESS_KEY_ID", "ENV", 1);
 	unsetenv("AWS_SECRET_ACCESS_KEY");
-	assert_int_equal(credentials_load(&s, NULL, &c, NULL), 0);
+	assert_int_equal(credentials_load(&s, NULL, NULL, &c, NULL), 0);
 	assert_string_equal(c.access_key, "FILE");
 	credentials_clear(&c);
 	s.environment = true;
-	assert_int_equal(credentials_load(&s, NULL, &c, &e), -1);
+	assert_int_equal(credentials_load(&s, NULL, NULL, &c, &e), -1);
 	assert_non_null(strstr(e.text, "AWS_SECRET_ACCESS_KEY"));
 	setenv("AWS_SECRET_ACCESS_KEY", "ES", 1);
-	assert_int_equal(credentials_load(&s, NULL, &c, NULL), 0);
+	assert_int_equal(credentials_load(&s, NULL, NULL, &c, NULL), 0);
 	assert_string_equal(c.access_key, "ENV");
 	assert_string_equal(c.secret, "ES");
 	assert_null(c.token);

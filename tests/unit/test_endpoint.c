@@ -34,12 +34,61 @@ static void regions(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct endpoint ep;
 
-		assert_int_equal(endpoint_of_region(rows[i].region, &ep, NULL), 0);
+		assert_int_equal(endpoint_of("ec2", rows[i].region, (struct endpoint_variant){false, false}, &ep, NULL), 0);
 		assert_string_equal(ep.host, rows[i].host);
 		assert_true(ep.tls);
 		assert_memory_equal(ep.url, "https://", 8);
 		assert_memory_equal(ep.url + 8, rows[i].host, strlen(rows[i].host));
 		assert_string_equal(ep.url + 8 + strlen(rows[i].host), "/");
+		endpoint_clear(&ep);
+	}
+}
+
+static void variants(void **state)
+{
+	static const struct {
+		const char *service, *region;
+		struct endpoint_variant variant;
+		const char *host;
+	} rows[] = {
+		{"sts", "us-east-1", {false, false}, "sts.us-east-1.amazonaws.com"},
+		{"servicequotas", "eu-west-3", {false, false}, "servicequotas.eu-west-3.amazonaws.com"},
+		{"sts", "cn-northwest-1", {false, false}, "sts.cn-northwest-1.amazonaws.com.cn"},
+		{"sts", "us-iso-west-1", {false, false}, "sts.us-iso-west-1.c2s.ic.gov"},
+		{"ec2", "us-east-1", {true, false}, "ec2-fips.us-east-1.amazonaws.com"},
+		{"ec2", "us-east-1", {false, true}, "ec2.us-east-1.api.aws"},
+		{"ec2", "us-east-1", {true, true}, "ec2-fips.us-east-1.api.aws"},
+		{"ec2", "us-gov-west-1", {true, false}, "ec2.us-gov-west-1.amazonaws.com"},
+		{"sts", "us-gov-east-1", {true, false}, "sts.us-gov-east-1.amazonaws.com"},
+		{"ec2", "us-gov-west-1", {true, true}, "ec2-fips.us-gov-west-1.api.aws"},
+		{"ec2", "cn-north-1", {false, true}, "ec2.cn-north-1.api.amazonwebservices.com.cn"},
+		{"ec2", "eusc-de-east-1", {false, true}, "ec2.eusc-de-east-1.api.amazonwebservices.eu"},
+		{"ec2", "us-isob-east-1", {false, true}, "ec2.us-isob-east-1.api.aws.scloud"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct endpoint ep;
+
+		assert_int_equal(endpoint_of(rows[i].service, rows[i].region, rows[i].variant, &ep, NULL), 0);
+		assert_string_equal(ep.host, rows[i].host);
+		assert_true(endpoint_is_aws(&ep));
+		endpoint_clear(&ep);
+	}
+}
+
+static void not_of_aws(void **state)
+{
+	static const char *const rows[] = {"http://127.0.0.1:8000", "https://amazonaws.com", "https://ec2.amazonaws.com.example.org",
+					   "https://evilamazonaws.com", "http://[::1]:8080", "https://ec2.api.aws.example.org:8443"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct endpoint ep;
+
+		assert_int_equal(endpoint_parse(rows[i], &ep, NULL), 0);
+		if (endpoint_is_aws(&ep))
+			fail_msg("%s passes for AWS", rows[i]);
 		endpoint_clear(&ep);
 	}
 }
@@ -54,7 +103,7 @@ static void not_regions(void **state)
 		struct endpoint ep = {0};
 		struct err e = {""};
 
-		assert_int_equal(endpoint_of_region(rows[i], &ep, &e), -1);
+		assert_int_equal(endpoint_of("ec2", rows[i], (struct endpoint_variant){false, false}, &ep, &e), -1);
 		assert_non_null(strstr(e.text, "not an AWS region"));
 		assert_null(ep.url);
 	}
@@ -106,7 +155,8 @@ static void not_urls(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(regions), cmocka_unit_test(not_regions), cmocka_unit_test(urls),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(regions), cmocka_unit_test(not_regions), cmocka_unit_test(variants),
+					   cmocka_unit_test(not_of_aws), cmocka_unit_test(urls),
 					   cmocka_unit_test(not_urls)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
