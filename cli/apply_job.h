@@ -129,6 +129,7 @@ int apply_step_jobs(struct apply_job *j, struct buf *note, struct err *e);
 void apply_files_show(const struct apply_job *j);
 
 /* apply_make.c: what is made in EC2 */
+int apply_step_rules(struct apply_job *j, struct buf *note, struct err *e);
 int apply_step_placement(struct apply_job *j, struct buf *note, struct err *e);
 int apply_step_templates(struct apply_job *j, struct buf *note, struct err *e);
 int apply_step_try_launch(struct apply_job *j, struct buf *note, struct err *e);

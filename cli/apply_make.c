@@ -3,6 +3,7 @@
  * those that no resource uses any more. Everything carries the cluster's UUID, nothing without it is touched.
  */
 #include "cli/apply_job.h"
+#include "conf/hardware.h"
 #include "conf/template.h"
 #include "lib/aws/aws.h"
 #include "lib/base/clock.h"
@@ -27,7 +28,8 @@ static struct aws *aws_of(const struct apply_job *j, const struct gen_resource *
 static const struct ec2_placement *placement_find(const struct ec2_placements *l, const char *name)
 {
 	for (size_t i = 0; l && i < l->n; i++) {
-		if ((str_eq(l->v[i].name, name) || str_eq(l->v[i].id, name)) && !str_eq(l->v[i].state, "deleted") && !str_eq(l->v[i].state, "deleting"))
+		if ((str_eq(l->v[i].name, name) || str_eq(l->v[i].id, name)) && !str_eq(l->v[i].state, "deleted") &&
+		    !str_eq(l->v[i].state, "deleting"))
 			return &l->v[i];
 	}
 	return NULL;
@@ -261,6 +263,26 @@ static int make_template(struct apply_job *j, const struct ec2_template_refs *ha
 	return rc;
 }
 
+static struct template_input input_of(const struct apply_job *j, size_t queue, size_t resource)
+{
+	const struct apply_queue *d = &j->queues[queue];
+	const struct gen_resource *g = apply_resource(j, queue, resource);
+	const char *root = d->root_devices.v[resource];
+
+	return (struct template_input){
+		.gen = j->gen,
+		.cluster = j->cluster,
+		.queue = &j->cluster->queues[queue],
+		.resource = &j->cluster->queues[queue].resources[resource],
+		.types = &j->types,
+		.groups = &d->groups,
+		.image_id = d->images.v[resource],
+		.root_device = root[0] ? root : NULL,
+		.placement_group = g->placement_group,
+		.single = g->single,
+	};
+}
+
 static int make_templates(struct apply_job *j, size_t cloud, const struct ec2_template_refs *have, size_t *made,
 			  struct err *e)
 {
@@ -268,25 +290,40 @@ static int make_templates(struct apply_job *j, size_t cloud, const struct ec2_te
 		const struct queue *q = &j->cluster->queues[i];
 
 		for (size_t k = 0; k < q->n_resources && j->queues[i].cloud == (int64_t)cloud; k++) {
-			struct gen_resource *g = apply_resource(j, i, k);
-			const char *root = j->queues[i].root_devices.v[k];
-			struct template_input in = {
-				.gen = j->gen,
-				.cluster = j->cluster,
-				.queue = q,
-				.resource = &q->resources[k],
-				.types = &j->types,
-				.groups = &j->queues[i].groups,
-				.image_id = j->queues[i].images.v[k],
-				.root_device = root[0] ? root : NULL,
-				.placement_group = g->placement_group,
-				.single = g->single,
-			};
+			const struct template_input in = input_of(j, i, k);
 
-			if (make_template(j, have, &in, g, made, e))
-				return err_prefix(e, "queue %s, compute resource %s", q->name, g->name);
+			if (make_template(j, have, &in, apply_resource(j, i, k), made, e))
+				return err_prefix(e, "queue %s, compute resource %s", q->name, q->resources[k].name);
 		}
 	}
+	return 0;
+}
+
+/* What would be refused when the templates are made is better known before anything is. */
+int apply_step_rules(struct apply_job *j, struct buf *note, struct err *e)
+{
+	(void)e;
+	for (size_t i = 0; i < j->cluster->n_queues; i++) {
+		const struct queue *q = &j->cluster->queues[i];
+
+		for (size_t k = 0; k < q->n_resources; k++) {
+			struct template_input in = input_of(j, i, k);
+			struct hardware h;
+			struct template t;
+			struct err why;
+
+			if (hardware_resolve(in.resource, in.types, &h, NULL))
+				continue; /* said when its image was chosen */
+			if (cluster_placement_managed(q, in.resource))
+				in.placement_group = "managed";
+			if (template_build(&in, &t, &why))
+				APPLY_PROBLEM_AT(j, in.resource->at, "queue %s, compute resource %s: %s", q->name,
+						 in.resource->name, why.text);
+			else
+				template_clear(&t);
+		}
+	}
+	buf_fmt(note, "%zu compute resource%s", j->gen->n_resources, j->gen->n_resources == 1 ? "" : "s");
 	return 0;
 }
 

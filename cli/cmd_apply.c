@@ -36,6 +36,7 @@ static const struct step {
 	{ LOOK, "images", apply_step_images },
 	{ LOOK, "network", apply_step_network },
 	{ LOOK, "machines", apply_step_machines },
+	{ LOOK, "launch rules", apply_step_rules },
 	{ LOOK, "Slurm files", apply_step_render },
 	{ LOOK, "nodes that would go", apply_step_shrink },
 	{ LOOK, "jobs", apply_step_jobs },

@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd_check.c - `slurm-ec2 check FILE`: every problem of a cluster.yaml in one run. Reads the file, touches nothing else. */
+/* cmd_check.c - `slurm-ec2 check FILE`: every problem of a cluster.yaml in one run, and of settings.yaml where there is one.
+ * Reads the files, touches nothing else.
+ */
+#include "build_config.h"
+
 #include "cli/command.h"
 #include "lib/base/jview.h"
 #include "lib/base/problem.h"
 #include "lib/cluster/cluster.h"
+#include "lib/cluster/fallback.h"
 #include "lib/cluster/load.h"
+#include "lib/cluster/settings.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 static const char *plural(size_t n)
 {
@@ -76,6 +83,19 @@ static int print_json(const char *file, const struct cluster *c, const struct pr
 	return failed ? -1 : 0;
 }
 
+/* settings.yaml's own faults, and what of it does not go with the cluster. A machine that has none is not the head node. -1: it
+ * cannot be used. */
+static int check_settings(const struct cluster *c, struct problems *p)
+{
+	size_t errors = problems_count(p, PROBLEM_ERROR);
+	struct settings *s = access(SETTINGS_PATH, R_OK) == 0 ? settings_load(SETTINGS_PATH, p) : NULL;
+
+	if (s && c)
+		fallback_check(c, s, SETTINGS_PATH, p);
+	settings_destroy(s);
+	return problems_count(p, PROBLEM_ERROR) > errors ? -1 : 0;
+}
+
 static int run(int argc, char **argv)
 {
 	static const struct option options[] = {{"json", no_argument, NULL, 'j'}, {NULL, 0, NULL, 0}};
@@ -92,6 +112,10 @@ static int run(int argc, char **argv)
 		return command_usage_error(&cmd_check, "give one FILE");
 
 	cluster = cluster_load(argv[optind], cluster_getenv_process, NULL, &p);
+	if (check_settings(cluster, &p)) {
+		cluster_destroy(cluster);
+		cluster = NULL;
+	}
 	problems_sort(&p);
 	status = cluster ? EXIT_OK : EXIT_PROBLEM;
 	if (json) {
@@ -109,7 +133,8 @@ const struct command cmd_check = {
 	.name = "check",
 	.help = "show every problem of a cluster.yaml",
 	.usage = "usage: slurm-ec2 check FILE [--json]\n"
-		 "Read a cluster.yaml and print every problem with its line and column. Nothing is changed, EC2 is not asked.\n"
+		 "Read a cluster.yaml and print every problem with its line and column; also of this machine's settings.yaml, if it\n"
+		 "has one. Nothing is changed, EC2 is not asked.\n"
 		 "$NAME and ${NAME} in values are filled from the environment.\n\n"
 		 "  --json  one JSON object: file, ok, queues, compute_resources, nodes, problems\n\n"
 		 "Exit status: 0 no errors (warnings may be shown), 1 errors, 2 wrong usage.\n",

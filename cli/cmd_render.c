@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_render.c - `slurm-ec2 render FILE --out DIR`: the Slurm files that apply would install, to look at.
  *
- * A function of the file, the instance facts, the Slurm version and (if given) a slurm.conf. Writes into DIR only.
+ * A function of the file, Fallback of settings.yaml, the instance facts, the Slurm version and (if given) a slurm.conf. Writes
+ * into DIR only.
  */
 #include "cli/command.h"
 #include "cli/session.h"
@@ -13,6 +14,7 @@
 #include "lib/base/err.h"
 #include "lib/base/file.h"
 #include "lib/base/problem.h"
+#include "lib/cluster/fallback.h"
 #include "lib/cluster/load.h"
 #include "lib/cluster/settings.h"
 #include "lib/slurmctl/slurmctl.h"
@@ -62,31 +64,50 @@ static int parse_args(int argc, char **argv, struct render_args *a)
 	return EXIT_OK;
 }
 
-/* From the file, else from EC2. */
-static int get_facts(const struct render_args *a, const struct cluster *c, struct itypes *types, struct err *e)
+/* Facts and, of capacity reservations, types; EC2 is asked for what no file says. */
+static int ask_ec2(const struct cluster *c, struct itypes *types, struct problems *p, struct err *e)
 {
 	struct strs names = { 0 };
-	struct aws *aws = NULL;
+	struct aws *aws = session_aws(c->region, e);
+	int rc = aws ? 0 : -1;
+
+	for (size_t i = 0; i < c->n_queues && rc == 0; i++)
+		rc = facts_reserved(aws, c, &c->queues[i], clock_mono_ms() + FACTS_LIMIT_MS, p, e);
+	if (rc == 0 && facts_types(c, &names))
+		rc = err_nomem(e);
+	if (rc == 0)
+		rc = facts_fetch(aws, &names, clock_mono_ms() + FACTS_LIMIT_MS, types, e);
+	if (rc)
+		err_prefix(e, "instance facts (or give --instance-types FILE)");
+	strs_clear(&names);
+	aws_destroy(aws);
+	return rc;
+}
+
+/* With --instance-types nobody is asked: a compute resource that takes its type from a reservation is refused later. */
+static int get_facts(const struct render_args *a, const struct cluster *c, struct itypes *types, struct problems *p,
+		     struct err *e)
+{
+	struct strs names = { 0 };
+	int rc = a->types ? facts_read(a->types, types, e) : ask_ec2(c, types, p, e);
+
+	if (rc == 0)
+		rc = facts_types(c, &names) ? err_nomem(e) : facts_complete(&names, types, e);
+	strs_clear(&names);
+	return rc;
+}
+
+/* What Fallback of settings.yaml adds. */
+static int note_fallback(struct cluster *c, struct problems *p, struct err *e)
+{
+	struct settings *s = session_settings(e);
 	int rc = -1;
 
-	if (facts_types(c, &names)) {
-		err_nomem(e);
-		goto out;
+	if (s) {
+		fallback_check(c, s, SETTINGS_PATH, p);
+		rc = fallback_note_types(c, s) ? err_nomem(e) : 0;
 	}
-	if (a->types) {
-		if (facts_read(a->types, types, e))
-			goto out;
-	} else {
-		aws = session_aws(c->region, e);
-		if (!aws || facts_fetch(aws, &names, clock_mono_ms() + FACTS_LIMIT_MS, types, e)) {
-			err_prefix(e, "instance facts (or give --instance-types FILE)");
-			goto out;
-		}
-	}
-	rc = facts_complete(&names, types, e);
-out:
-	aws_destroy(aws);
-	strs_clear(&names);
+	settings_destroy(s);
 	return rc;
 }
 
@@ -168,7 +189,7 @@ static int run(int argc, char **argv)
 	c = cluster_load(a.file, cluster_getenv_process, NULL, &p);
 	if (!c)
 		err_set(&e, "%s: nothing was written", a.file);
-	if (!c || get_facts(&a, c, &types, &e) || render(&a, c, &types, &p, &e))
+	if (!c || note_fallback(c, &p, &e) || get_facts(&a, c, &types, &p, &e) || render(&a, c, &types, &p, &e))
 		status = EXIT_PROBLEM;
 	problems_sort(&p);
 	problems_print(&p, stderr);

@@ -6,9 +6,10 @@ EC2LOCAL_ARGS=--boot=none
 
 nodes() { on_head sinfo --noheader --Node --format='%N' | sort -u | wc -l; }
 number() { on_head readlink /var/lib/slurm-ec2/applied/current; }
-# All that apply could touch: names, modes, owners, and of files times. (Who reads a SQLite file makes and removes one beside it.)
+# All that apply could touch: names, modes, owners, and of files times. (Who reads a SQLite file makes and removes one beside it.
+# The token buckets for calls to EC2 are not apply's.)
 traces() {
-	on_head find /etc /tmp /var/lib /var/log/slurm-ec2 /run/slurm -xdev \( -type f -printf '%p %M %u %T@ %s\n' -o -printf '%p %M %u\n' \)
+	on_head find /etc /tmp /var/lib /var/log/slurm-ec2 /run/slurm -xdev -path /var/lib/slurm-ec2/aws -prune -o \( -type f -printf '%p %M %u %T@ %s\n' -o -printf '%p %M %u\n' \)
 }
 sums() { on_head sh -c 'cd /etc/slurm && ls && sha256sum *'; }
 
