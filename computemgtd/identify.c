@@ -2,7 +2,8 @@
 /* identify.c - ask slurmctld which node this machine is, patiently. Called by computemgtd's main.
  *
  * The launch's node list and the machine's number in it make the usual case one small question; a thousand machines that each
- * read the whole node table at once would stop slurmctld. It never pings: on a node, slurmctld's user may be unknown, and then
+ * read the whole node table at once would stop slurmctld. A machine of a fleet has no such list and must read the table, so its
+ * number spreads the first question, and the size of the table the next ones. It never pings: on a node, slurmctld's user may be unknown, and then
  * a ping fails. */
 #include "computemgtd/identify.h"
 
@@ -20,6 +21,8 @@
 #define WAIT_FIRST_MS 500
 #define WAIT_MAX_MS 4000
 #define SINGLES_MAX 100 /* above this many nodes the whole table is the cheaper question */
+#define SLOT_MS 5       /* between the first questions of a fleet's machines */
+#define SLOTS_MAX 1000
 
 enum answer { ANSWER_YES, ANSWER_NO, ANSWER_NEVER };
 
@@ -75,28 +78,32 @@ static enum answer ask_one(const char *node, const struct self *self, char **nam
 	return answer;
 }
 
-static enum answer ask_table(const struct self *self, char **name, struct err *e)
+/* *spread_ms: over how long the next such question should be spread. */
+static enum answer ask_table(const struct self *self, char **name, int64_t *spread_ms, struct err *e)
 {
 	struct nodes l = {0};
 	enum answer answer = slurmctl_nodes(&l, e) < 0 ? ANSWER_NO : judge(&l, self, name, e);
 
+	*spread_ms = match_spread_ms(&l);
 	nodes_clear(&l);
 	return answer;
 }
 
 /* One round of asking. The first looks only at the likely node: early on, waiting helps more than asking around. */
-static enum answer ask(const struct identify_spec *s, const struct nodeset *list, int round, char **name, struct err *e)
+static enum answer ask(const struct identify_spec *s, const struct nodeset *list, int round, char **name, int64_t *spread_ms,
+		       struct err *e)
 {
 	size_t n = nodeset_count(list);
 
+	*spread_ms = 0;
 	if (n == 0)
-		return ask_table(&s->self, name, e);
+		return ask_table(&s->self, name, spread_ms, e);
 	if (ask_one(nodeset_get(list, s->index % n), &s->self, name, e) == ANSWER_YES)
 		return ANSWER_YES;
 	if (round == 0)
 		return ANSWER_NO;
 	if (n > SINGLES_MAX)
-		return ask_table(&s->self, name, e);
+		return ask_table(&s->self, name, spread_ms, e);
 	for (size_t i = 1; i < n; i++)
 		if (ask_one(nodeset_get(list, (s->index + i) % n), &s->self, name, e) == ANSWER_YES)
 			return ANSWER_YES;
@@ -109,23 +116,37 @@ static int64_t jittered(int64_t ms)
 	return (int64_t)((double)ms * (0.75 + 0.5 * rand_unit()));
 }
 
+static void wait_for_slot(const struct identify_spec *s)
+{
+	int64_t slot = s->index < SLOTS_MAX ? (int64_t)s->index : SLOTS_MAX;
+
+	clock_sleep_ms(jittered(WAIT_FIRST_MS) + slot * SLOT_MS);
+}
+
+static int64_t next_nap(int64_t wait_ms, int64_t spread_ms)
+{
+	int64_t nap = jittered(wait_ms), spread = (int64_t)((double)spread_ms * rand_unit());
+
+	return nap > spread ? nap : spread;
+}
+
 static char *ask_until(const struct identify_spec *s, const struct nodeset *list, struct err *e)
 {
 	int64_t deadline = clock_mono_ms() + s->timeout_s * 1000;
-	int64_t wait_ms = WAIT_FIRST_MS;
+	int64_t wait_ms = WAIT_FIRST_MS, spread_ms = 0;
 	enum answer user = ANSWER_NO;
 	char *name = NULL;
 
 	if (nodeset_count(list) == 0)
-		clock_sleep_ms(jittered(WAIT_FIRST_MS));
+		wait_for_slot(s);
 	for (int round = 0;; round++) {
 		if (user != ANSWER_YES)
 			user = check_slurm_user(e);
 		if (user == ANSWER_NEVER)
 			return NULL;
-		if (user == ANSWER_YES && ask(s, list, round, &name, e) == ANSWER_YES)
+		if (user == ANSWER_YES && ask(s, list, round, &name, &spread_ms, e) == ANSWER_YES)
 			return name;
-		int64_t nap = jittered(wait_ms);
+		int64_t nap = next_nap(wait_ms, spread_ms);
 		if (clock_mono_ms() + nap >= deadline)
 			break;
 		log_info("%s; again in %lld ms", e->text, (long long)nap);

@@ -23,6 +23,19 @@ bool match_node(const struct node *n, const struct self *self)
 	return same;
 }
 
+#define TABLE_ROW_NS 2100 /* slurmctld's time for a row of its node table; measured */
+#define SPREAD_MAX_MS 30000
+
+int64_t match_spread_ms(const struct nodes *l)
+{
+	int64_t asking = 0, ms;
+
+	for (size_t i = 0; i < l->n; i++)
+		asking += node_state_is(l->v[i].state, 0, NS_POWERING_UP, NS_POWERED_DOWN | NS_POWERING_DOWN);
+	ms = asking * (int64_t)l->n * TABLE_ROW_NS * 2 / 1000000;
+	return ms < SPREAD_MAX_MS ? ms : SPREAD_MAX_MS;
+}
+
 int match_nodes(const struct nodes *l, const struct self *self, const struct node **found)
 {
 	int count = 0;

@@ -7,6 +7,7 @@
 #define SE_COMPUTEMGTD_MATCH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct node;
 struct nodes;
@@ -19,5 +20,9 @@ struct self {
 bool match_node(const struct node *n, const struct self *self);
 /* How many of the nodes are ours; *found is the last of them (borrowed), untouched if none is. */
 int match_nodes(const struct nodes *l, const struct self *self, const struct node **found);
+
+/* Milliseconds over which machines that must read the whole table should spread their next question, so that slurmctld spends
+ * half a processor on it: every node here that is powering up may have one that asks. At most 30 s. */
+int64_t match_spread_ms(const struct nodes *l);
 
 #endif
