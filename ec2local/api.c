@@ -5,10 +5,12 @@
 #include "ec2local/cloud.h"
 #include "ec2local/http.h"
 #include "ec2local/launch.h"
+#include "ec2local/services.h"
 #include "ec2local/sigv4check.h"
 #include "ec2local/xml.h"
 #include "lib/base/clock.h"
 #include "lib/base/err.h"
+#include "lib/base/jview.h"
 #include "lib/base/num.h"
 
 #include <stdarg.h>
@@ -17,38 +19,9 @@
 #include <string.h>
 #include <time.h>
 
-#define API_VERSION "2016-11-15"
 #define TAGS_MAX 50 /* of one resource */
 
-static const struct action *const all_actions[] = {
-    run_actions,       describe_actions, end_actions,	 tags_actions,	templates_actions,
-    placement_actions, network_actions,	 images_actions, types_actions,	reservations_actions, fleet_actions,
-};
-
-static const struct action *find_action(const char *name)
-{
-	for (size_t i = 0; i < sizeof(all_actions) / sizeof(*all_actions); i++) {
-		for (const struct action *a = all_actions[i]; a->name; a++) {
-			if (str_eq(a->name, name))
-				return a;
-		}
-	}
-	return NULL;
-}
-
-/* --- the answer's frame */
-
-static void open_answer(struct call *c)
-{
-	buf_str(&c->out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-	buf_fmt(&c->out, "<%sResponse xmlns=\"http://ec2.amazonaws.com/doc/" API_VERSION "/\">", c->action->name);
-	xml_text(&c->out, "requestId", c->request_id);
-}
-
-static void close_answer(struct call *c)
-{
-	buf_fmt(&c->out, "</%sResponse>", c->action->name);
-}
+/* --- the answer */
 
 int call_fail(struct call *c, int status, const char *code, const char *fmt, ...)
 {
@@ -65,12 +38,7 @@ int call_fail(struct call *c, int status, const char *code, const char *fmt, ...
 	snprintf(c->fail_code, sizeof(c->fail_code), "%s", code);
 	snprintf(c->fail_text, sizeof(c->fail_text), "%s", text.text);
 	buf_reset(&c->out);
-	buf_str(&c->out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Response><Errors><Error>");
-	xml_text(&c->out, "Code", code);
-	xml_text(&c->out, "Message", text.text);
-	buf_str(&c->out, "</Error></Errors>");
-	xml_text(&c->out, "RequestID", c->request_id);
-	buf_str(&c->out, "</Response>");
+	c->service->fail(c, code, text.text);
 	return -1;
 }
 
@@ -78,7 +46,7 @@ void call_unfail(struct call *c)
 {
 	c->status = 200;
 	buf_reset(&c->out);
-	open_answer(c);
+	c->service->open(c);
 }
 
 int call_nomem(struct call *c)
@@ -259,10 +227,27 @@ static const char *secret_of(void *arg, const char *access, const char **token)
 	return k ? k->secret : NULL;
 }
 
+/* EC2 says of a session that has ended what it says of a request that came too late; the others have words of their own. */
+static int check_expiry(struct call *c)
+{
+	const struct key *k = c->key;
+
+	if (k->expired_code)
+		return call_fail(c, 400, k->expired_code, "The provided token has expired.");
+	if (!k->expires_ms || c->now_ms < k->expires_ms)
+		return 0;
+	if (c->service == &service_ec2)
+		return call_fail(c, 400, "RequestExpired", "Request has expired.");
+	return call_fail(c, c->service == &service_sts ? 403 : 400,
+			 c->service == &service_sts ? "ExpiredToken" : "ExpiredTokenException",
+			 "The security token included in the request is expired");
+}
+
 static int check_signature(struct call *c, const struct http_request *rq)
 {
 	struct sigv4_request r = {rq->method, rq->path, rq->query, &rq->headers, buf_text(&rq->body), rq->body.n};
-	struct sigv4_rules rules = {c->cloud->region, "ec2", c->now_ms, secret_of, c->cloud};
+	int64_t now_ms = c->now_ms + c->cloud->faults.skew_s * 1000;
+	struct sigv4_rules rules = {c->cloud->region, c->service->name, now_ms, secret_of, c->cloud};
 	char access[128], why[256];
 
 	if (!c->cloud->n_keys)
@@ -270,7 +255,7 @@ static int check_signature(struct call *c, const struct http_request *rq)
 	switch (sigv4_check(&r, &rules, access, why)) {
 	case SIGV4_OK:
 		c->key = cloud_key(c->cloud, access);
-		return 0;
+		return check_expiry(c);
 	case SIGV4_UNSIGNED:
 		return call_fail(c, 403, "MissingAuthenticationToken", "The request carries no signature");
 	case SIGV4_EXPIRED:
@@ -285,6 +270,34 @@ static int check_signature(struct call *c, const struct http_request *rq)
 	return call_fail(c, 401, "AuthFailure", "AWS was not able to validate the provided access credentials: %s", why);
 }
 
+/* How many instances the call is about. */
+static double instances_of(const struct call *c)
+{
+	const char *text = params_get(&c->params, "MaxCount");
+	int64_t n = 0;
+
+	if (!text)
+		text = params_get(&c->params, "TargetCapacitySpecification.TotalTargetCapacity");
+	if (str_eq(params_get(&c->params, "DryRun"), "true"))
+		return 0;
+	if (text)
+		return num_i64(text, 0, INT32_MAX, &n, NULL) < 0 ? 0 : (double)n;
+	for (size_t i = 0; i < c->params.n; i++)
+		n += str_prefix(c->params.v[i].key, "InstanceId.");
+	return (double)n;
+}
+
+/* All or nothing: a call refused for its instances has still used a request. */
+static bool take_tokens(struct call *c, struct action_state *s)
+{
+	bool unpaged = s->unpaged.size > 0 && !params_has(&c->params, "MaxResults") && !params_has(&c->params, "Filter");
+	int64_t now_ms = clock_mono_ms();
+
+	if (!bucket_take(unpaged ? &s->unpaged : &s->requests, 1, now_ms))
+		return false;
+	return s->instances.size <= 0 || bucket_take(&s->instances, instances_of(c), now_ms);
+}
+
 /* Count the call and play the faults asked for. */
 static int play_faults(struct call *c)
 {
@@ -294,7 +307,7 @@ static int play_faults(struct call *c)
 		return call_nomem(c);
 	s->calls++;
 	c->delay_ms = s->delay_ms;
-	if (s->throttle > 0 || !action_state_take(s, clock_mono_ms())) {
+	if (s->throttle > 0 || !take_tokens(c, s)) {
 		s->throttle -= s->throttle > 0;
 		return call_fail(c, 503, "RequestLimitExceeded", "Request limit exceeded.");
 	}
@@ -319,10 +332,10 @@ static bool known_param(const struct action *a, const char *name)
 
 static int check_params(struct call *c)
 {
-	const char *gap = params_gap(&c->params);
+	const char *gap = params_gap(&c->params), *version = c->service->version;
 
-	if (!str_eq(params_get(&c->params, "Version"), API_VERSION))
-		return call_fail(c, 400, "NoSuchVersion", "The requested version is not %s", API_VERSION);
+	if (version && !str_eq(params_get(&c->params, "Version"), version))
+		return call_fail(c, 400, "NoSuchVersion", "The requested version is not %s", version);
 	for (size_t i = 0; i < c->params.n; i++) {
 		if (!known_param(c->action, c->params.v[i].key))
 			return call_fail(c, 400, "UnknownParameter", "The parameter %.200s is not recognized",
@@ -340,27 +353,61 @@ static int default_policy(struct call *c)
 
 	if (c->action->own_policy || !c->key || !c->key->policy)
 		return 0;
-	name = str_fmt("ec2:%s", c->action->name);
+	name = str_fmt("%s:%s", c->service->name, c->action->name);
 	rc = name ? call_allowed(c, &(struct policy_question){name, "*", NULL, NULL, NULL}) : call_nomem(c);
 	free(name);
 	return rc;
 }
 
-static int prepare(struct call *c, const struct http_request *rq)
+/* A JSON protocol: the action is in a header, plain members of the body are the parameters. */
+static int parse_json(struct call *c, const struct http_request *rq, const char *target, struct err *e)
 {
+	struct json_object *o = jview_parse(buf_text(&rq->body), rq->body.n, "body", e);
+	const char *dot = strrchr(target, '.');
+	int rc = params_add(&c->params, "Action", dot ? dot + 1 : target);
+
+	if (!o || !json_object_is_type(o, json_type_object)) {
+		json_object_put(o);
+		return err_set(e, "the body is not a JSON object");
+	}
+	json_object_object_foreach(o, key, val)
+	{
+		if (rc == 0 && val)
+			rc = params_add(&c->params, key, json_object_get_string(val));
+	}
+	json_object_put(o);
+	params_sort(&c->params);
+	return rc < 0 ? err_nomem(e) : 0;
+}
+
+static int parse(struct call *c, const struct http_request *rq)
+{
+	const char *target = http_header(rq, "X-Amz-Target");
 	struct err e = {""};
-	const char *name;
+	int rc;
 
 	if (rq->too_long)
 		return call_fail(c, 413, "RequestEntityTooLarge", "The request is too long");
-	if (params_parse(&c->params, buf_text(&rq->body), rq->body.n, &e) < 0)
-		return call_fail(c, 400, "MalformedQueryString", "%s", e.text);
+	if (target)
+		rc = parse_json(c, rq, target, &e);
+	else
+		rc = params_parse(&c->params, buf_text(&rq->body), rq->body.n, &e);
+	c->service = service_of(rq, &c->params);
+	return rc < 0 ? call_fail(c, 400, target ? "SerializationException" : "MalformedQueryString", "%s", e.text) : 0;
+}
+
+static int prepare(struct call *c, const struct http_request *rq)
+{
+	const char *name;
+
+	if (parse(c, rq) < 0)
+		return -1;
 	if (check_signature(c, rq) < 0)
 		return -1;
 	name = params_get(&c->params, "Action");
 	if (!name)
 		return call_fail(c, 400, "MissingAction", "The request must contain the parameter Action");
-	c->action = find_action(name);
+	c->action = service_action(c->service, name);
 	if (!c->action)
 		return call_fail(c, 400, "InvalidAction", "The action %.100s is not valid for this web service.", name);
 	return play_faults(c) < 0 || check_params(c) < 0 || default_policy(c) < 0 ? -1 : 0;
@@ -368,7 +415,7 @@ static int prepare(struct call *c, const struct http_request *rq)
 
 static void log_request(struct cloud *cloud, const struct http_request *rq)
 {
-	if (!cloud->request_log || !rq->body.n || memchr(rq->body.v, '\n', rq->body.n))
+	if (!cloud->request_log || !rq->body.n || http_header(rq, "X-Amz-Target") || memchr(rq->body.v, '\n', rq->body.n))
 		return;
 	fwrite(rq->body.v, 1, rq->body.n, cloud->request_log);
 	fputc('\n', cloud->request_log);
@@ -379,9 +426,9 @@ static void run(struct call *c, const struct http_request *rq)
 {
 	if (prepare(c, rq) < 0)
 		return;
-	open_answer(c);
+	c->service->open(c);
 	if (c->action->run(c) == 0)
-		close_answer(c);
+		c->service->close(c);
 	if (buf_failed(&c->out)) {
 		buf_free(&c->out);
 		call_nomem(c);
@@ -398,7 +445,7 @@ static int64_t mono_us(void)
 
 void api_answer(struct cloud *cloud, const struct http_request *rq, struct http_answer *a)
 {
-	struct call c = {.cloud = cloud, .now_ms = clock_wall_ms(), .status = 200};
+	struct call c = {.cloud = cloud, .service = &service_ec2, .now_ms = clock_wall_ms(), .status = 200};
 	int64_t start_us = mono_us();
 
 	if (str_eq(rq->path, "/_control") || str_prefix(rq->path, "/_control/")) {
@@ -413,7 +460,7 @@ void api_answer(struct cloud *cloud, const struct http_request *rq, struct http_
 		run(&c, rq);
 	}
 	a->status = c.status;
-	a->type = "text/xml;charset=UTF-8";
+	a->type = c.service->type;
 	a->body = c.out;
 	a->delay_ms = c.delay_ms;
 	a->drop = c.drop;

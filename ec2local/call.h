@@ -17,9 +17,11 @@
 struct cloud;
 struct key;
 struct kvs;
+struct service;
 
 struct call {
 	struct cloud *cloud;
+	const struct service *service;
 	const struct action *action;
 	struct params params;
 	const struct key *key; /* the signer; NULL when the server checks no signatures */

@@ -2,6 +2,7 @@
 /* control.c - /_control: a test or a person on this machine sets faults and looks inside. Not signed, loopback only. */
 #include "ec2local/cloud.h"
 #include "ec2local/http.h"
+#include "ec2local/quotas.h"
 #include "lib/base/clock.h"
 #include "lib/base/err.h"
 #include "lib/base/jview.h"
@@ -25,6 +26,11 @@ static int set_reset(struct cloud *cloud, struct json_object *val, struct err *e
 	(void)val;
 	(void)e;
 	faults_reset(&cloud->faults);
+	cloud->session_s = 0;
+	for (size_t i = 0; i < cloud->n_keys; i++) {
+		free(cloud->keys[i]->expired_code);
+		cloud->keys[i]->expired_code = NULL;
+	}
 	return 0;
 }
 
@@ -134,23 +140,40 @@ static int set_api_delay(struct cloud *cloud, struct json_object *val, struct er
 	return 0;
 }
 
+static int set_rate_one(struct action_state *s, struct json_object *o, struct err *e)
+{
+	double size = -1, refill = -1;
+	bool instances = false;
+
+	if (!json_object_is_type(o, json_type_object) || jview_double(o, "bucket", &size, e) < 0 ||
+	    jview_double(o, "refill", &refill, e) < 0 || jview_bool(o, "instances", &instances, e) < 0 || size < 0 || refill < 0)
+		return err_set(e, "%s needs \"bucket\" and \"refill\"", s->name);
+	bucket_set(instances ? &s->instances : &s->requests, size, refill);
+	if (!instances)
+		s->unpaged = (struct bucket){0};
+	return 0;
+}
+
 static int set_rate(struct cloud *cloud, struct json_object *val, struct err *e)
 {
+	if (json_object_is_type(val, json_type_string) && str_eq(json_object_get_string(val), "ec2")) {
+		faults_ec2_rates(&cloud->faults);
+		return 0;
+	}
 	if (!json_object_is_type(val, json_type_object))
-		return err_set(e, "must be an object of action: {\"bucket\": N, \"refill\": N}");
+		return err_set(e, "must be \"ec2\" or an object of action: {\"bucket\": N, \"refill\": N}");
 	json_object_object_foreach(val, action, o)
 	{
 		struct action_state *s = faults_action(&cloud->faults, action);
-		struct json_object *bucket = NULL, *refill = NULL;
 
 		if (!s)
 			return err_nomem(e);
-		if (!json_object_is_type(o, json_type_object) || !json_object_object_get_ex(o, "bucket", &bucket) ||
-		    !json_object_object_get_ex(o, "refill", &refill))
-			return err_set(e, "%s needs \"bucket\" and \"refill\"", action);
-		s->bucket = s->tokens = json_object_get_double(bucket);
-		s->refill_per_s = json_object_get_double(refill);
-		s->bucket_at_ms = clock_mono_ms();
+		for (size_t i = 0; json_object_is_type(o, json_type_array) && i < json_object_array_length(o); i++) {
+			if (set_rate_one(s, json_object_array_get_idx(o, i), e) < 0)
+				return -1;
+		}
+		if (!json_object_is_type(o, json_type_array) && set_rate_one(s, o, e) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -170,6 +193,34 @@ static int set_hide_ip(struct cloud *cloud, struct json_object *val, struct err 
 	return whole(val, 0, &cloud->faults.hide_ip, e);
 }
 
+static int set_address_delay(struct cloud *cloud, struct json_object *val, struct err *e)
+{
+	return whole(val, 0, &cloud->faults.address_delay_ms, e);
+}
+
+static int set_skew(struct cloud *cloud, struct json_object *val, struct err *e)
+{
+	return whole(val, -86400, &cloud->faults.skew_s, e);
+}
+
+static int set_session(struct cloud *cloud, struct json_object *val, struct err *e)
+{
+	return whole(val, 0, &cloud->session_s, e);
+}
+
+/* "ACCESS", or an object with the code it is refused with. */
+static int set_expire_key(struct cloud *cloud, struct json_object *val, struct err *e)
+{
+	const char *access = NULL, *code = "ExpiredToken";
+
+	if (json_object_is_type(val, json_type_string))
+		access = json_object_get_string(val);
+	else if (!json_object_is_type(val, json_type_object) || jview_str(val, "key", &access, e) < 0 ||
+		 jview_str(val, "code", &code, e) < 0)
+		return err_set(e, "must be an access key, or an object with \"key\" and \"code\"");
+	return cloud_expire_key(cloud, access ? access : "", code, clock_wall_ms(), e);
+}
+
 static int set_lost_answer(struct cloud *cloud, struct json_object *val, struct err *e)
 {
 	return whole(val, 0, &cloud->faults.lost_answers, e);
@@ -177,7 +228,19 @@ static int set_lost_answer(struct cloud *cloud, struct json_object *val, struct 
 
 static int set_unseen(struct cloud *cloud, struct json_object *val, struct err *e)
 {
-	return whole(val, 0, &cloud->faults.unseen_ms, e);
+	struct json_object *least = NULL, *most = NULL;
+
+	if (!json_object_is_type(val, json_type_object)) {
+		if (whole(val, 0, &cloud->faults.unseen_ms, e) < 0)
+			return -1;
+		cloud->faults.unseen_most_ms = cloud->faults.unseen_ms;
+		return 0;
+	}
+	if (!json_object_object_get_ex(val, "min", &least) || !json_object_object_get_ex(val, "max", &most))
+		return err_set(e, "must be milliseconds, or {\"min\": MS, \"max\": MS}");
+	if (whole(least, 0, &cloud->faults.unseen_ms, e) < 0)
+		return -1;
+	return whole(most, cloud->faults.unseen_ms, &cloud->faults.unseen_most_ms, e);
 }
 
 static int set_quota(struct cloud *cloud, struct json_object *val, struct err *e)
@@ -188,16 +251,16 @@ static int set_quota(struct cloud *cloud, struct json_object *val, struct err *e
 static int set_market_quota(struct cloud *cloud, struct json_object *val, struct err *e)
 {
 	if (!json_object_is_type(val, json_type_object))
-		return err_set(e, "must be an object of market: vCPUs");
+		return err_set(e, "must be an object of market or quota code: vCPUs");
 	json_object_object_foreach(val, market, n)
 	{
 		int m = 0;
 
 		while (m < MARKETS && !str_eq(market, market_name((enum market)m)))
 			m++;
-		if (m == MARKETS)
-			return err_set(e, "there is no market \"%s\"", market);
-		if (whole(n, -1, &cloud->faults.quota[m], e) < 0)
+		if (m == MARKETS && quotas_find(market) < 0)
+			return err_set(e, "\"%s\" is neither a market nor the code of a quota", market);
+		if (whole(n, -1, m == MARKETS ? &cloud->faults.quota_row[quotas_find(market)] : &cloud->faults.quota[m], e) < 0)
 			return -1;
 	}
 	return 0;
@@ -412,6 +475,10 @@ static const struct {
     {"delay_running_ms", set_delay_running},
     {"delay_terminated_ms", set_delay_terminated},
     {"hide_ip", set_hide_ip},
+    {"address_delay_ms", set_address_delay},
+    {"skew_s", set_skew},
+    {"session_s", set_session},
+    {"expire_key", set_expire_key},
     {"lost_answer", set_lost_answer},
     {"eventual_consistency_ms", set_unseen},
     {"quota_vcpus", set_quota},

@@ -174,10 +174,11 @@ static void launch_part(struct buf *b, const struct launch *l)
 	xml_close(b, "metadataOptions");
 }
 
-void describe_instance(struct buf *b, const struct cloud *cloud, const struct instance *i, bool hide_ip)
+void describe_instance(struct buf *b, const struct cloud *cloud, const struct instance *i, int64_t now_ms, bool hide_ip)
 {
 	const struct launch *l = i->launch;
 
+	hide_ip = hide_ip || (!i->head && now_ms - i->launched_ms < cloud->faults.address_delay_ms);
 	xml_open(b, "item");
 	xml_text(b, "instanceId", i->id);
 	xml_text(b, "imageId", l->image ? l->image->id : NULL);
@@ -356,7 +357,7 @@ static void list(struct call *c, const struct filters *f, struct page *page, str
 			buf_str(b, open ? "</instancesSet></item>" : "");
 			open_reservation(b, open = i->launch);
 		}
-		describe_instance(b, c->cloud, i, hide);
+		describe_instance(b, c->cloud, i, c->now_ms, hide);
 	}
 	buf_str(b, open ? "</instancesSet></item>" : "");
 	xml_close(b, "reservationSet");

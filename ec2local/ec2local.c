@@ -33,6 +33,8 @@ enum option_id {
 	OPT_KEY,
 	OPT_POLICY,
 	OPT_ROLE,
+	OPT_ASSUMABLE,
+	OPT_RATES,
 	OPT_REQUEST_LOG,
 	OPT_STATE_LOG,
 	OPT_TYPES,
@@ -59,6 +61,8 @@ static const struct option long_options[] = {
     {"key", required_argument, NULL, OPT_KEY},
     {"policy", required_argument, NULL, OPT_POLICY},
     {"role", required_argument, NULL, OPT_ROLE},
+    {"assumable", required_argument, NULL, OPT_ASSUMABLE},
+    {"rates", required_argument, NULL, OPT_RATES},
     {"request-log", required_argument, NULL, OPT_REQUEST_LOG},
     {"state-log", required_argument, NULL, OPT_STATE_LOG},
     {"instance-types", required_argument, NULL, OPT_TYPES},
@@ -75,9 +79,9 @@ static const struct option long_options[] = {
 struct options {
 	const char *listen, *imds, *network, *bridge, *gateway, *region, *types, *run_dir, *request_log, *state_log,
 	    *log;
-	bool machines;
+	bool machines, ec2_rates;
 	int64_t delay_running_ms, delay_terminated_ms; /* -1 = by kind */
-	struct strs subnets, groups, images, keys, policies, roles, image_args, heads;
+	struct strs subnets, groups, images, keys, policies, roles, assumables, image_args, heads;
 };
 
 static void usage(FILE *out)
@@ -87,6 +91,7 @@ static void usage(FILE *out)
 	      "         [--head ip=ADDRESS,id=ID[,type=TYPE][,subnet=ID][,profile=NAME]]... [--region NAME]\n"
 	      "         --subnet ID:ZONE[:CIDR]... [--group ID:NAME:open|closed]... --image ID:SLURM-VERSION[:ARCH]...\n"
 	      "         [--key ACCESS:SECRET[:TOKEN]]... [--policy ACCESS=FILE]... [--role NAME=ACCESS]\n"
+	      "         [--assumable ARN[=FILE]]... [--rates ec2|none]\n"
 	      "         [--instance-types FILE] [--request-log FILE] [--state-log FILE] [--log FILE]\n"
 	      "         [--delay-running MS] [--delay-terminated MS]\n"
 	      "       ec2local --help | --version\n"
@@ -99,6 +104,14 @@ static int set_boot(struct options *o, const char *text, struct err *e)
 	if (!str_eq(text, "none") && !str_eq(text, "machine"))
 		return err_set(e, "--boot is none or machine, not \"%s\"", text);
 	o->machines = str_eq(text, "machine");
+	return 0;
+}
+
+static int set_rates(struct options *o, const char *text, struct err *e)
+{
+	if (!str_eq(text, "none") && !str_eq(text, "ec2"))
+		return err_set(e, "--rates is ec2 or none, not \"%s\"", text);
+	o->ec2_rates = str_eq(text, "ec2");
 	return 0;
 }
 
@@ -154,6 +167,8 @@ static struct strs *list_slot(struct options *o, int id)
 		return &o->policies;
 	case OPT_ROLE:
 		return &o->roles;
+	case OPT_ASSUMABLE:
+		return &o->assumables;
 	case OPT_HEAD:
 		return &o->heads;
 	}
@@ -171,6 +186,8 @@ static int set_option(struct options *o, int id, const char *text, struct err *e
 		return strs_add(list, text) < 0 ? err_nomem(e) : 0;
 	else if (id == OPT_BOOT)
 		return set_boot(o, text, e);
+	else if (id == OPT_RATES)
+		return set_rates(o, text, e);
 	else if (id == OPT_DELAY_RUNNING)
 		return set_ms(&o->delay_running_ms, "--delay-running", text, e);
 	else
@@ -180,7 +197,7 @@ static int set_option(struct options *o, int id, const char *text, struct err *e
 
 static void options_free(struct options *o)
 {
-	struct strs *all[] = {&o->subnets, &o->groups, &o->images, &o->keys, &o->policies, &o->roles, &o->image_args, &o->heads};
+	struct strs *all[] = {&o->subnets, &o->groups, &o->images, &o->keys, &o->policies, &o->roles, &o->assumables, &o->image_args, &o->heads};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		strs_clear(all[i]);
@@ -244,10 +261,13 @@ static int set_machines(struct cloud *c, const struct options *o, struct err *e)
 
 static int fill_cloud(struct cloud *c, const struct options *o, struct err *e)
 {
+	c->faults.ec2_by_default = o->ec2_rates;
+	faults_reset(&c->faults);
 	if (types_load(&c->types, o->types, e) < 0 || each(c, &o->subnets, "--subnet", add_subnet, e) < 0 ||
 	    each(c, &o->groups, "--group", add_group, e) < 0 || each(c, &o->images, "--image", add_image, e) < 0 ||
 	    each(c, &o->keys, "--key", cloud_add_key, e) < 0 || each(c, &o->policies, "--policy", cloud_set_policy, e) < 0 ||
-	    each(c, &o->roles, "--role", cloud_set_role, e) < 0 || each(c, &o->heads, "--head", add_head, e) < 0)
+	    each(c, &o->roles, "--role", cloud_set_role, e) < 0 ||
+	    each(c, &o->assumables, "--assumable", cloud_add_assumable, e) < 0 || each(c, &o->heads, "--head", add_head, e) < 0)
 		return -1;
 	if (open_log(&c->request_log, o->request_log, e) < 0 || open_log(&c->state_log, o->state_log, e) < 0)
 		return -1;

@@ -2,10 +2,39 @@
 /* faults.c - what was asked for, kept until it is used up or reset. Decides nothing: api.c, run.c and describe.c ask. */
 #include "ec2local/faults.h"
 #include "ec2local/policy.h"
+#include "lib/base/clock.h"
 #include "lib/base/str.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+
+void bucket_set(struct bucket *b, double size, double refill_per_s)
+{
+	*b = (struct bucket){size, refill_per_s, size, clock_mono_ms()};
+}
+
+/* As the developer guide lists them for an account and region; calls it does not list fall under their kind. */
+static void set_ec2_rates(struct action_state *a)
+{
+	static const struct {
+		const char *action;
+		double requests, refill, instances, instances_refill;
+	} known[] = {
+	    {"RunInstances", 5, 2, 1000, 2}, {"CreateFleet", 50, 5, 1000, 2},		  {"TerminateInstances", 100, 5, 1000, 20},
+	    {"CreateTags", 100, 10, 0, 0},   {"CreateLaunchTemplateVersion", 100, 5, 0, 0},
+	};
+	bool reads = str_prefix(a->name, "Describe") || str_prefix(a->name, "Get");
+
+	bucket_set(&a->requests, reads ? 100 : 50, reads ? 20 : 5);
+	if (str_prefix(a->name, "DescribeInstance") || str_eq(a->name, "DescribeSecurityGroups"))
+		bucket_set(&a->unpaged, 50, 10);
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		if (!str_eq(known[i].action, a->name))
+			continue;
+		bucket_set(&a->requests, known[i].requests, known[i].refill);
+		bucket_set(&a->instances, known[i].instances, known[i].instances_refill);
+	}
+}
 
 struct action_state *faults_action(struct faults *f, const char *name)
 {
@@ -24,6 +53,8 @@ struct action_state *faults_action(struct faults *f, const char *name)
 		return NULL;
 	}
 	f->actions[f->n_actions++] = a;
+	if (f->ec2_rates)
+		set_ec2_rates(a);
 	return a;
 }
 
@@ -118,18 +149,25 @@ double faults_spot_price(const struct faults *f, const char *type, const char *z
 	return 0;
 }
 
-bool action_state_take(struct action_state *a, int64_t now_ms)
+bool bucket_take(struct bucket *b, double n, int64_t now_ms)
 {
-	if (a->bucket <= 0)
+	if (b->size <= 0)
 		return true;
-	a->tokens += (double)(now_ms - a->bucket_at_ms) / 1000.0 * a->refill_per_s;
-	a->bucket_at_ms = now_ms;
-	if (a->tokens > a->bucket)
-		a->tokens = a->bucket;
-	if (a->tokens < 1)
+	b->tokens += (double)(now_ms - b->at_ms) / 1000.0 * b->refill_per_s;
+	b->at_ms = now_ms;
+	if (b->tokens > b->size)
+		b->tokens = b->size;
+	if (b->tokens < n)
 		return false;
-	a->tokens -= 1;
+	b->tokens -= n;
 	return true;
+}
+
+void faults_ec2_rates(struct faults *f)
+{
+	f->ec2_rates = true;
+	for (size_t i = 0; i < f->n_actions; i++)
+		set_ec2_rates(f->actions[i]);
 }
 
 static void capacity_clear(struct faults *f)
@@ -160,12 +198,18 @@ void faults_reset(struct faults *f)
 		struct action_state *a = f->actions[i];
 
 		a->throttle = a->errors = a->delay_ms = 0;
-		a->bucket = 0;
+		a->requests = a->unpaged = a->instances = (struct bucket){0};
 		set_text(&a->code, NULL);
 		set_text(&a->message, NULL);
 	}
-	f->hide_ip = f->lost_answers = f->unseen_ms = 0;
+	f->ec2_rates = false;
+	if (f->ec2_by_default)
+		faults_ec2_rates(f);
+	f->hide_ip = f->lost_answers = f->unseen_ms = f->unseen_most_ms = 0;
+	f->address_delay_ms = f->skew_s = 0;
 	f->quota_vcpus = f->quota[0] = f->quota[1] = f->quota[2] = -1;
+	for (int i = 0; i < QUOTA_ROWS; i++)
+		f->quota_row[i] = -1;
 	f->fleet_empty = f->fleet_errors = f->hide_launch = 0;
 	f->fleet_replay_empty = false;
 	set_text(&f->fleet_code, NULL);

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define QUOTA_ROWS 18 /* of quotas.c's table */
+
 /* How many more instances of a type a zone gives; patterns with * and ?. The first rule that fits counts. */
 struct capacity {
 	char *type;
@@ -25,6 +27,12 @@ struct spot_price {
 	double price;
 };
 
+/* A token bucket as EC2 has. size 0 = no limit. */
+struct bucket {
+	double size, refill_per_s, tokens;
+	int64_t at_ms;
+};
+
 /* Per action. */
 struct action_state {
 	char *name;
@@ -35,9 +43,9 @@ struct action_state {
 	char *code;
 	char *message;
 	int64_t delay_ms;
-	/* A token bucket as EC2 has: 0 = none. */
-	double bucket, refill_per_s, tokens;
-	int64_t bucket_at_ms;
+	struct bucket requests;
+	struct bucket unpaged;	 /* of a describe that names neither a filter nor a page; size 0 = as the others */
+	struct bucket instances; /* one token for each instance a call is about */
 };
 
 struct faults {
@@ -46,11 +54,17 @@ struct faults {
 	struct action_state **actions;
 	size_t n_actions, cap_actions;
 	struct index by_name;
+	bool ec2_rates;	     /* actions get EC2's buckets */
+	bool ec2_by_default; /* also after a reset */
 	int64_t hide_ip;      /* that many answers come without private addresses */
 	int64_t lost_answers; /* that many RunInstances happen and are not answered */
-	int64_t unseen_ms;    /* eventual consistency: instances younger than that are not seen */
+	int64_t unseen_ms;    /* eventual consistency: instances younger than that are not seen; each waits its own time */
+	int64_t unseen_most_ms;
+	int64_t address_delay_ms; /* the private addresses of younger ones are not told */
+	int64_t skew_s;		  /* our clock, as clients see it, runs ahead by that */
 	int64_t quota_vcpus;  /* of all markets together; -1 = none */
 	int64_t quota[3];     /* vCPUs by enum market; -1 = none */
+	int64_t quota_row[QUOTA_ROWS];
 	struct spot_price *prices;
 	size_t n_prices, cap_prices;
 	int64_t fleet_empty;  /* that many CreateFleet answers have neither instances nor errors */
@@ -71,8 +85,11 @@ struct capacity *faults_capacity(struct faults *f, const char *type, const char 
 				 const char *reservation);
 int faults_set_spot_price(struct faults *f, const char *type, const char *zone, double price);
 double faults_spot_price(const struct faults *f, const char *type, const char *zone); /* 0 = none set */
-/* Take one call from the bucket; false = throttled. */
-bool action_state_take(struct action_state *a, int64_t now_ms);
+/* Take so many tokens; false = there are not as many, and none is taken. */
+bool bucket_take(struct bucket *b, double n, int64_t now_ms);
+void bucket_set(struct bucket *b, double size, double refill_per_s);
+/* The buckets EC2 documents, for every action. */
+void faults_ec2_rates(struct faults *f);
 /* Forget every fault; the counts of calls stay. */
 void faults_reset(struct faults *f);
 void faults_free(struct faults *f);

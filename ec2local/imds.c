@@ -174,16 +174,16 @@ static void network_leaves(const struct cloud *cloud, const struct instance *i, 
 	}
 }
 
-static void credentials_leaf(const struct cloud *cloud, struct kvs *l)
+static void credentials_leaf(struct cloud *cloud, struct kvs *l)
 {
-	const struct key *k = cloud->role_access ? cloud_key(cloud, cloud->role_access) : NULL;
+	const struct key *k = cloud_role_key(cloud, clock_wall_ms());
 	struct json_object *o = k ? json_object_new_object() : NULL;
 	char *path = k ? str_fmt("iam/security-credentials/%s", cloud->role) : NULL;
 	char now[25], end[25];
 
 	if (o && path) {
 		clock_iso(clock_wall_ms(), now);
-		clock_iso(clock_wall_ms() + CREDENTIALS_LIVE_MS, end);
+		clock_iso(k->expires_ms ? k->expires_ms : clock_wall_ms() + CREDENTIALS_LIVE_MS, end);
 		jview_put_str(o, "Code", "Success");
 		jview_put_str(o, "LastUpdated", now);
 		jview_put_str(o, "Type", "AWS-HMAC");
@@ -217,7 +217,7 @@ static void notice_leaves(const struct instance *i, struct kvs *l)
 			  i->event.code, at));
 }
 
-static void all_leaves(const struct cloud *cloud, const struct instance *i, struct kvs *l)
+static void all_leaves(struct cloud *cloud, const struct instance *i, struct kvs *l)
 {
 	identity_leaves(cloud, i, l);
 	network_leaves(cloud, i, l);
@@ -262,7 +262,7 @@ static size_t list_folder(const struct kvs *l, const char *folder, struct buf *o
 	return count;
 }
 
-static void metadata(const struct cloud *cloud, const struct instance *i, const char *path, struct http_answer *a)
+static void metadata(struct cloud *cloud, const struct instance *i, const char *path, struct http_answer *a)
 {
 	struct kvs l = {0};
 	const char *val;
@@ -316,7 +316,7 @@ static void document(const struct cloud *cloud, const struct instance *i, struct
 	json_object_put(o);
 }
 
-static void get(const struct cloud *cloud, const struct instance *i, const char *path, struct http_answer *a)
+static void get(struct cloud *cloud, const struct instance *i, const char *path, struct http_answer *a)
 {
 	if (str_eq(path, "") || str_eq(path, "/"))
 		buf_str(&a->body, "dynamic\nmeta-data\nuser-data");

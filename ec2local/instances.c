@@ -45,7 +45,10 @@ char *instance_console(const struct instances *l, const struct instance *i)
 
 bool instance_seen(const struct cloud *cloud, const struct instance *i, int64_t now_ms)
 {
-	return i->head || now_ms - i->launched_ms >= cloud->faults.unseen_ms;
+	const struct faults *f = &cloud->faults;
+	int64_t wait = f->unseen_ms + (int64_t)(i->luck * (double)(f->unseen_most_ms - f->unseen_ms));
+
+	return i->head || now_ms - i->launched_ms >= wait;
 }
 
 struct instance *instances_find(const struct instances *l, const char *id)
@@ -230,6 +233,7 @@ static struct instance *create(struct launch *launch, int index, int64_t now_ms)
 	launch->refs++;
 	i->index = index;
 	i->launched_ms = now_ms;
+	i->luck = rand_unit();
 	i->addresses = calloc(launch->n_nics, sizeof(*i->addresses));
 	for (size_t k = 0; i->addresses && k < launch->tags.key.n; k++) {
 		if (kvs_add(&i->tags, launch->tags.key.v[k], launch->tags.val.v[k]) < 0)
@@ -247,6 +251,8 @@ static void count(struct cloud *cloud, const struct instance *i, int by)
 	struct placement *p = i->launch->placement ? placements_find(&cloud->placements, i->launch->placement) : NULL;
 
 	cloud->instances.vcpus[i->launch->market] += (int64_t)by * i->launch->type->vcpus;
+	if (i->launch->quota_row >= 0)
+		cloud->instances.quota_vcpus[i->launch->quota_row] += (int64_t)by * i->launch->type->vcpus;
 	if (i->launch->from)
 		i->launch->from->used += by;
 	if (p)

@@ -3,6 +3,7 @@
 #define EC2LOCAL_INSTANCES_H
 
 #include "ec2local/call.h"
+#include "ec2local/faults.h"
 #include "ec2local/index.h"
 #include "ec2local/launch.h"
 #include "lib/base/str.h"
@@ -49,6 +50,7 @@ struct instance {
 	uint32_t ip;		   /* of device 0; 0 once terminated */
 	char ip_key[16];	   /* its text, key of by_ip */
 	pid_t pid;		   /* of its machine, or 0 */
+	double luck;		   /* 0 to 1: how long it stays unseen between the limits */
 	bool head;		   /* a record only: never booted */
 	char *instance_status;	   /* set by control; NULL = derived */
 	char *system_status;
@@ -87,6 +89,7 @@ struct instances {
 	int64_t delay_running_ms;
 	int64_t delay_terminated_ms;
 	int64_t vcpus[MARKETS]; /* of those that are not terminated */
+	int64_t quota_vcpus[QUOTA_ROWS];
 };
 
 void instances_free(struct instances *l);

@@ -2,6 +2,7 @@
 /* launch.c - from parameters to a launch. Launches nothing: run.c does, after policy, token and capacity were asked. */
 #include "ec2local/launch.h"
 #include "ec2local/cloud.h"
+#include "ec2local/quotas.h"
 #include "ec2local/reservations.h"
 #include "lib/base/num.h"
 
@@ -584,6 +585,7 @@ static int fill(struct call *c, const struct params *data, const struct template
 	    read_network(c, data, l) < 0 || read_placement(c, data, l) < 0 || read_market(c, data, l) < 0 ||
 	    read_rest(c, data, l) < 0)
 		return -1;
+	l->quota_row = quotas_row(l->type->name, l->market);
 	return read_tags(c, v ? &v->data : NULL, l);
 }
 
@@ -673,5 +675,6 @@ struct launch *launch_plain(struct cloud *cloud, const char *type, const struct 
 		return NULL;
 	}
 	n->subnet = subnet;
+	l->quota_row = quotas_row(l->type->name, l->market);
 	return l;
 }

@@ -39,6 +39,7 @@ struct launch {
 	char *profile; /* name or ARN as given, or NULL */
 	char *client_token;
 	enum market market;
+	int quota_row;		  /* of quotas.c; -1 = none */
 	double max_price;	  /* of spot, dollars an hour; 0 = the on-demand price */
 	struct reservation *from; /* the capacity reservation it takes from, or NULL */
 	bool stop_on_shutdown; /* InstanceInitiatedShutdownBehavior=stop, EC2's default */

@@ -45,9 +45,14 @@ bool page_take(struct page *p, uint64_t seq)
 	return true;
 }
 
+char *page_token(const struct page *p)
+{
+	return p->more ? str_fmt(TOKEN_PREFIX "%llu", (unsigned long long)p->last) : NULL;
+}
+
 void page_end(const struct page *p, struct buf *out)
 {
-	char *token = p->more ? str_fmt(TOKEN_PREFIX "%llu", (unsigned long long)p->last) : NULL;
+	char *token = page_token(p);
 
 	xml_text(out, "nextToken", token);
 	free(token);

@@ -25,6 +25,8 @@ struct page {
 int page_read(struct call *c, struct page *p, int64_t min, int64_t max, const char *ids);
 /* Room for one more? Counts it and remembers its number; false = the page is full and there is more. */
 bool page_take(struct page *p, uint64_t seq);
+/* The token of the next page, caller frees; NULL if there is no more. */
+char *page_token(const struct page *p);
 /* <nextToken> if there is more. */
 void page_end(const struct page *p, struct buf *out);
 

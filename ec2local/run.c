@@ -178,7 +178,7 @@ static void answer(struct call *c, const struct strs *ids)
 			buf_str(b, "<groupSet/><instancesSet>");
 		}
 		first = false;
-		describe_instance(b, c->cloud, i, hide);
+		describe_instance(b, c->cloud, i, c->now_ms, hide);
 	}
 	buf_str(b, first ? "<instancesSet/>" : "</instancesSet>");
 }

@@ -19,6 +19,7 @@
 #include <strings.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define BODY_MAX (4u * 1024 * 1024) /* EC2 takes far less */
@@ -134,7 +135,18 @@ static void compute(struct listener *l, struct exchange *x, const char *method)
 	x->answered = true;
 }
 
-static enum MHD_Result send_answer(struct exchange *x)
+/* MHD's own Date knows nothing of the skew that was asked for. */
+static void add_date(struct MHD_Response *r, int64_t skew_s)
+{
+	time_t now = (time_t)(clock_wall_ms() / 1000 + skew_s);
+	struct tm tm;
+	char text[64];
+
+	if (gmtime_r(&now, &tm) && strftime(text, sizeof(text), "%a, %d %b %Y %H:%M:%S GMT", &tm))
+		MHD_add_response_header(r, MHD_HTTP_HEADER_DATE, text);
+}
+
+static enum MHD_Result send_answer(struct exchange *x, int64_t skew_s)
 {
 	size_t n = x->answer.body.n;
 	struct MHD_Response *r;
@@ -151,6 +163,7 @@ static enum MHD_Result send_answer(struct exchange *x)
 	}
 	MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, x->answer.type);
 	MHD_add_response_header(r, MHD_HTTP_HEADER_SERVER, "ec2local");
+	add_date(r, skew_s);
 	for (size_t i = 0; i < x->answer.headers.key.n; i++)
 		MHD_add_response_header(r, x->answer.headers.key.v[i], x->answer.headers.val.v[i]);
 	rc = MHD_queue_response(x->connection, (unsigned int)x->answer.status, r);
@@ -189,10 +202,10 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
 		return MHD_YES;
 	}
 	if (x->answered)
-		return send_answer(x);
+		return send_answer(x, l->server->cloud->faults.skew_s);
 	compute(l, x, method);
 	if (x->answer.delay_ms <= 0)
-		return send_answer(x);
+		return send_answer(x, l->server->cloud->faults.skew_s);
 	x->due_mono_ms = clock_mono_ms() + x->answer.delay_ms;
 	x->next_sleeping = l->server->sleeping;
 	l->server->sleeping = x;
@@ -229,7 +242,7 @@ int server_listen(struct server *s, const char *where, http_answerer *answer, in
 		return -1;
 	*l = (struct listener){.server = s, .answer = answer};
 	errno = 0;
-	l->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, ntohs(addr.sin_port), NULL, NULL, on_request, l,
+	l->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_SUPPRESS_DATE_NO_CLOCK, ntohs(addr.sin_port), NULL, NULL, on_request, l,
 				     MHD_OPTION_SOCK_ADDR, &addr, MHD_OPTION_URI_LOG_CALLBACK, on_uri, l,
 				     MHD_OPTION_NOTIFY_COMPLETED, on_end, l, MHD_OPTION_CONNECTION_LIMIT,
 				     (unsigned int)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, 300u, MHD_OPTION_END);

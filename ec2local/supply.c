@@ -98,18 +98,27 @@ static int64_t by_price(const struct cloud *cloud, const struct launch *l, int64
 	return 0;
 }
 
+/* Lower *room to what `limit` leaves above `used`; *tight keeps the limit that is the lowest. */
+static void narrow(int64_t limit, int64_t used, int64_t *room, int64_t *tight)
+{
+	if (limit < 0 || limit - used >= *room)
+		return;
+	*room = limit > used ? limit - used : 0;
+	*tight = limit;
+}
+
 static int64_t by_quota(const struct cloud *cloud, const struct launch *l, int64_t n, struct refusal *why)
 {
-	int64_t limit = cloud->faults.quota_vcpus, used = 0, own = cloud->faults.quota[l->market], room;
+	const struct instances *all = &cloud->instances;
+	int64_t room = INT64_MAX, tight = -1, used = 0;
 
 	for (int m = 0; m < MARKETS; m++)
-		used += cloud->instances.vcpus[m];
-	room = limit < 0 ? INT64_MAX : limit - used;
-	if (own >= 0 && own - cloud->instances.vcpus[l->market] < room) {
-		limit = own;
-		room = own - cloud->instances.vcpus[l->market];
-	}
-	room = room < 0 ? 0 : room / l->type->vcpus;
+		used += all->vcpus[m];
+	narrow(cloud->faults.quota_vcpus, used, &room, &tight);
+	narrow(cloud->faults.quota[l->market], all->vcpus[l->market], &room, &tight);
+	if (l->quota_row >= 0)
+		narrow(cloud->faults.quota_row[l->quota_row], all->quota_vcpus[l->quota_row], &room, &tight);
+	room /= l->type->vcpus;
 	if (room >= n)
 		return n;
 	if (l->market == MARKET_SPOT)
@@ -118,7 +127,7 @@ static int64_t by_quota(const struct cloud *cloud, const struct launch *l, int64
 		refuse(why, 400, "VcpuLimitExceeded",
 		       "You have requested more vCPU capacity than your current vCPU limit of %lld allows for the instance bucket "
 		       "that the specified instance type belongs to.",
-		       (long long)limit);
+		       (long long)tight);
 	return room;
 }
 
@@ -182,6 +191,8 @@ void supply_hold(struct cloud *cloud, const struct launch *l, int64_t n)
 	if (l->from)
 		l->from->used += n;
 	cloud->instances.vcpus[l->market] += n * l->type->vcpus;
+	if (l->quota_row >= 0)
+		cloud->instances.quota_vcpus[l->quota_row] += n * l->type->vcpus;
 	for (size_t i = 0; i < l->n_nics; i++) {
 		if (!str_eq(l->nics[i].type, "efa-only"))
 			l->nics[i].subnet->pool->held += n;
