@@ -61,7 +61,7 @@ static void note_credentials(const struct settings *s)
 			 s->credentials_file);
 }
 
-static int work(const struct resume_request *q, int64_t start_ms, struct err *e)
+static int work(struct resume_request *q, int64_t start_ms, struct err *e)
 {
 	struct world w;
 	struct err more = {""};

@@ -4,8 +4,9 @@
 #include "lib/apply/bind.h"
 
 #include "lib/apply/apply.h"
+#include "lib/apply/cloud.h"
+#include "lib/apply/launch.h"
 #include "lib/apply/tell.h"
-#include "lib/aws/ec2.h"
 #include "lib/base/clock.h"
 #include "lib/base/err.h"
 #include "lib/base/log.h"
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEARN_FIRST_MS 200 /* EC2 needs some hundred milliseconds to show a new instance's address everywhere */
+#define LEARN_FIRST_MS 200 /* after the first look: EC2 needs some hundred milliseconds to show a new instance everywhere */
 #define LEARN_MAX_MS 2000
 
 int binds_add(struct binds *l, const char *node, const char *instance, const char *ip, const char *launch, const char *claim)
@@ -42,6 +43,7 @@ static void bind_free(struct bind *b)
 	free(b->ip);
 	free(b->launch);
 	free(b->claim);
+	free(b->what);
 }
 
 void binds_clear(struct binds *l)
@@ -66,6 +68,15 @@ static int commit_one(struct world *w, const struct bind *b, struct err *e)
 	return store_adopt(w->store, b->node, b->launch, b->instance, b->ip, e);
 }
 
+static void note_bound(struct world *w, const struct bind *b)
+{
+	char *detail = str_fmt("launch %s%s%s%s%s", b->launch, b->what ? ", " : "", b->what ? b->what : "", b->ip ? ", " : "",
+			       b->ip ? b->ip : "");
+
+	apply_event(w, "bind", b->node, b->instance, detail);
+	free(detail);
+}
+
 /* One transaction, one fsync. outcome[i]: 1 bound, 0 no longer wanted. */
 static int commit_rows(struct world *w, const struct binds *l, int *outcome, struct err *e)
 {
@@ -76,6 +87,8 @@ static int commit_rows(struct world *w, const struct binds *l, int *outcome, str
 	for (size_t i = 0; i < l->n && rc == 0; i++) {
 		outcome[i] = commit_one(w, &l->v[i], e);
 		rc = outcome[i] < 0 ? -1 : 0;
+		if (outcome[i] == 1)
+			note_bound(w, &l->v[i]);
 	}
 	return store_batch_end(w->store, rc, e);
 }
@@ -108,12 +121,12 @@ int binds_commit(struct world *w, struct binds *l, struct strs *unwanted, struct
 	return rc;
 }
 
-static size_t missing_ids(const struct binds *l, const char **ids)
+static size_t missing_ids(const struct world *w, const struct binds *l, size_t cloud, const char **ids)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < l->n; i++) {
-		if (!l->v[i].ip)
+		if (!l->v[i].ip && (cloud == SIZE_MAX || cloud_of_node(w, l->v[i].node) == cloud))
 			ids[n++] = l->v[i].instance;
 	}
 	return n;
@@ -147,37 +160,46 @@ static void learn(struct world *w, struct binds *l, const struct instances *got)
 	map_clear(&ids);
 }
 
-/* One round; true if EC2 answered. */
-static bool ask(struct world *w, struct binds *l, const char **ids, size_t n, int64_t deadline)
+/* Of one cloud; true if EC2 answered. By filter, not by id list: an id that EC2 does not show yet must not spoil the others. */
+static bool ask_cloud(struct world *w, struct binds *l, size_t cloud, const char **ids, int64_t deadline)
 {
-	/* by filter, not by id list: an id that EC2 does not show yet must not spoil the others */
-	struct ec2_call *c = ec2_describe_by("instance-id", ids, n);
+	size_t n = missing_ids(w, l, cloud, ids);
+	struct instances got = {0};
 	struct err e = {""};
-	bool ok = false;
+	bool ok = true;
 
-	if (c && ec2_perform_one(w->aws, c, deadline, &e) == 0) {
-		learn(w, l, ec2_describe_reply(c));
-		ok = true;
-	} else {
-		log_warn("addresses of %zu new machines: %s", n, c ? e.text : "out of memory");
+	if (n > 0 && cloud_describe(w, cloud, "instance-id", ids, n, deadline, &got, &e) == 0) {
+		learn(w, l, &got);
+	} else if (n > 0) {
+		log_warn("addresses of %zu new machines: %s", n, e.text);
+		ok = false;
 	}
-	ec2_call_destroy(c);
+	instances_clear(&got);
 	return ok;
 }
 
-void binds_learn_addresses(struct world *w, struct binds *l, int64_t deadline)
+static bool ask(struct world *w, struct binds *l, const char **ids, int64_t deadline)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < cloud_count(w); i++)
+		ok = ask_cloud(w, l, i, ids, deadline) && ok;
+	return ok;
+}
+
+void binds_learn_addresses(struct world *w, struct binds *l, int64_t deadline, int64_t tell_deadline)
 {
 	const char **ids = calloc(l->n ? l->n : 1, sizeof *ids);
 	int64_t pause = LEARN_FIRST_MS;
-	size_t n;
 
-	while (ids && (n = missing_ids(l, ids)) > 0) {
-		if (apply_stop || clock_mono_ms() + pause >= deadline)
+	while (ids && missing_ids(w, l, SIZE_MAX, ids) > 0) {
+		if (apply_stop || clock_mono_ms() >= deadline || !ask(w, l, ids, deadline))
+			break;
+		binds_tell(w, l, tell_deadline); /* those with an address need not wait for the others */
+		if (missing_ids(w, l, SIZE_MAX, ids) == 0 || clock_mono_ms() + pause >= deadline)
 			break;
 		clock_sleep_ms(pause);
 		pause = pause * 2 < LEARN_MAX_MS ? pause * 2 : LEARN_MAX_MS;
-		if (!ask(w, l, ids, n, deadline))
-			break;
 	}
 	free(ids);
 }

@@ -18,6 +18,7 @@ struct bind {
 	char *ip;     /* NULL = EC2 has not told it yet */
 	char *launch; /* the machine's */
 	char *claim;  /* the launch that claims the node in the rows; may be another one, NULL = none */
+	char *what;   /* "t2.micro us-east-1a", for the event; NULL = not known */
 	bool told;    /* slurmctld has address and launch id */
 };
 
@@ -34,9 +35,10 @@ void binds_clear(struct binds *l);
 /* Write a BOUND row for each, all or none; those that are no longer wanted (the node was suspended meanwhile) leave the list
  * and their instance ids are appended to *unwanted: the caller terminates them. */
 int binds_commit(struct world *w, struct binds *l, struct strs *unwanted, struct err *e);
-/* Ask EC2 for the addresses that are missing, with a growing pause, until deadline_mono_ms. Known ones are written to the rows.
- */
-void binds_learn_addresses(struct world *w, struct binds *l, int64_t deadline_mono_ms);
+/* Ask EC2 for the addresses that are missing, at once and then with growing pauses, until all are known or deadline_mono_ms.
+ * Known ones are written to the rows and told to slurmctld (until tell_mono_ms) as they come. An id that EC2 does not show
+ * stays bound without an address: nothing is concluded from that. */
+void binds_learn_addresses(struct world *w, struct binds *l, int64_t deadline_mono_ms, int64_t tell_mono_ms);
 /* Tell slurmctld: one update for each launch. Returns how many binds were not told (no address, or slurmctld away). */
 size_t binds_tell(struct world *w, struct binds *l, int64_t deadline_mono_ms);
 

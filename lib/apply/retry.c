@@ -2,34 +2,38 @@
 /* retry.c - finish launches that were left open: by a killed resume, by throttling, by a lost answer.
  *
  * The same request with the same ClientToken gives the machines of the first time if there was one, and launches them now if
- * not. Machines go to the nodes that still wait for this launch, in order; the rest is returned.
+ * not. Machines go to the nodes that still wait for this launch, in order; the rest is returned. Nodes that got nothing go
+ * through a plan of their own from the row's stage on, their claims moving from row to row.
  */
 #include "lib/apply/retry.h"
 
 #include "lib/apply/apply.h"
 #include "lib/apply/bind.h"
-#include "lib/apply/launch.h"
+#include "lib/apply/run.h"
 #include "lib/apply/settle.h"
 #include "lib/aws/ec2.h"
-#include "lib/base/err.h"
 #include "lib/base/log.h"
-#include "lib/base/str.h"
+#include "lib/base/num.h"
+#include "lib/cluster/generation.h"
 #include "lib/node/map.h"
 #include "lib/plan/capacity.h"
 #include "lib/state/store.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 struct retry {
-	struct world *w;
-	int64_t deadline;
+	struct run run; /* its launches are the rows */
+	struct resume_request request; /* nodes that got nothing */
 	struct bindings rows;
 	struct map nodes;    /* names to rows */
 	struct map machines; /* instance ids of BOUND rows */
-	struct launching *v;
-	size_t n, cap;
+	struct binds binds;
+	struct strs surplus;
+	size_t *owner; /* of each node of the request: its launching */
+	size_t cap_owner;
 };
 
 /* Nodes of the launch that still wait for it, in its order. */
@@ -47,7 +51,7 @@ static int waiting_nodes(const struct retry *r, const struct launch *l, struct s
 
 static int read_rows(struct retry *r, struct err *e)
 {
-	if (store_bindings(r->w->store, &r->rows, e) < 0)
+	if (store_bindings(r->run.w->store, &r->rows, e) < 0)
 		return -1;
 	for (size_t i = 0; i < r->rows.n; i++) {
 		const struct binding *b = &r->rows.v[i];
@@ -63,19 +67,23 @@ static int read_rows(struct retry *r, struct err *e)
  * stop the others. */
 static int take_row(struct retry *r, struct launch *row, struct err *e)
 {
+	struct world *w = r->run.w;
+	const struct gen_resource *res;
 	struct launching *l;
 	struct err why = {""};
-	int rc, taken = store_launch_take(r->w->store, row->id, row->pid, getpid(), e);
+	int rc, taken = store_launch_take(w->store, row->id, row->pid, getpid(), e);
 
 	if (taken <= 0)
 		return taken;
-	if (mem_grow(&r->v, &r->cap, r->n + 1, sizeof *r->v) < 0)
+	l = run_add(&r->run);
+	if (!l)
 		return err_nomem(e);
-	l = &r->v[r->n++];
 	l->row = *row;
 	memset(row, 0, sizeof *row);
 	l->outcome = LAUNCHING_OPEN;
-	rc = l->row.request ? launching_prepare_again(l, &why) : launching_prepare(r->w, l, &why);
+	res = launching_resource(w, &l->row);
+	l->cloud = res ? (size_t)res->cloud : 0;
+	rc = l->row.request ? launching_prepare_again(l, &why) : launching_prepare(w, l, NULL, 0, &why);
 	if (rc < 0 && say_again(why.text))
 		log_error("launch %s: %s", l->row.id, why.text);
 	return 0;
@@ -84,7 +92,7 @@ static int take_row(struct retry *r, struct launch *row, struct err *e)
 static int take_rows(struct retry *r, const struct strs *ids, struct err *e)
 {
 	struct launches open = {0};
-	int rc = store_launches_open(r->w->store, &open, e);
+	int rc = store_launches_open(r->run.w->store, &open, e);
 
 	for (size_t i = 0; i < open.n && rc == 0; i++) {
 		if (strs_has(ids, open.v[i].id))
@@ -97,117 +105,190 @@ static int take_rows(struct retry *r, const struct strs *ids, struct err *e)
 /* Nobody waits any more: no call that could launch. What the first try may have launched carries our tag and is an orphan. */
 static void drop_unwanted(struct retry *r)
 {
-	for (size_t i = 0; i < r->n; i++) {
-		struct launching *l = &r->v[i];
+	for (size_t i = 0; i < r->run.n_launch; i++) {
+		struct launching *l = &r->run.launch[i];
 		struct strs wait = {0};
-		struct err e = {""};
 
 		if (waiting_nodes(r, &l->row, &wait) == 0 && wait.n == 0) {
 			log_info("launch %s: none of its nodes waits any more; closed", l->row.id);
 			ec2_call_destroy(l->call);
 			l->call = NULL;
 			l->outcome = LAUNCHING_REFUSED;
-			if (store_launch_done(r->w->store, l->row.id, &e) < 0)
-				log_warn("launch %s: %s", l->row.id, e.text);
 		}
 		strs_clear(&wait);
 	}
 }
 
-static int perform(struct retry *r)
+static void record(struct retry *r)
 {
-	struct ec2_call **calls = calloc(r->n ? r->n : 1, sizeof *calls);
-	size_t n = 0;
+	struct err e = {""};
+	int rc = store_batch_begin(r->run.w->store, &e);
 
-	if (!calls)
-		return -1;
-	for (size_t i = 0; i < r->n; i++) {
-		if (r->v[i].call)
-			calls[n++] = r->v[i].call;
+	if (rc == 0) {
+		for (size_t i = 0; i < r->run.n_launch; i++) {
+			if (r->run.launch[i].call)
+				launching_record(r->run.w, &r->run.launch[i]);
+		}
+		rc = store_batch_end(r->run.w->store, 0, &e);
 	}
-	if (n > 0)
-		ec2_perform(r->w->aws, calls, n, r->deadline, NULL, NULL);
-	for (size_t i = 0; i < r->n; i++) {
-		if (r->v[i].call)
-			launching_collect(r->w, &r->v[i]);
-	}
-	free(calls);
-	return 0;
+	if (rc < 0)
+		log_error("launch rows: %s", e.text);
 }
 
-/* Pair machines that nobody has with nodes that wait; machines left over are surplus, nodes left over failed. */
-static int pair(struct retry *r, struct launching *l, const struct strs *wait, struct binds *b, struct strs *surplus,
-		size_t *served)
+/* Pair machines that nobody has with nodes that wait; machines left over are surplus. *served: how many nodes got one. */
+static int pair(struct retry *r, struct launching *l, const struct strs *wait, size_t *served)
 {
-	const struct instances *got = launching_instances(l);
 	size_t next = 0;
 
-	for (size_t i = 0; i < got->n; i++) {
-		const struct instance *in = &got->v[i];
+	for (size_t i = 0; i < l->got.n; i++) {
+		const struct instance *in = &l->got.v[i];
 
 		if (map_get(&r->machines, in->id) < SIZE_MAX || (in->state != INSTANCE_UNKNOWN && !instance_alive(in->state)))
 			continue;
-		if (next == wait->n ? strs_add(surplus, in->id) < 0
-				    : binds_add(b, wait->v[next++], in->id, in->private_ip, l->row.id, l->row.id) < 0)
+		if (next == wait->n ? strs_add(&r->surplus, in->id) < 0
+				    : binds_add(&r->binds, wait->v[next++], in->id, in->private_ip, l->row.id, l->row.id) < 0)
 			return -1;
 	}
 	*served = next;
 	return 0;
 }
 
-static int finish_one(struct retry *r, struct launching *l, struct strs *wait, struct err *e)
-{
-	const char *code = l->outcome == LAUNCHING_REFUSED ? l->call->error.code : CODE_LIMITED;
-	struct binds b = {0};
-	struct strs surplus = {0};
-	size_t served = 0;
-	int rc = pair(r, l, wait, &b, &surplus, &served);
+/* ---- nodes that got nothing */
 
-	rc = rc < 0 ? err_nomem(e) : settle(r->w, l, 1, &b, &surplus, r->deadline, e);
-	if (rc == 0 && served < wait->n)
-		settle_failed(r->w, (const char *const *)wait->v + served, wait->n - served, code, NULL,
-			      r->deadline + AFTER_LIMIT_MS);
-	binds_clear(&b);
-	strs_clear(&surplus);
+static int add_unserved(struct retry *r, size_t launching, const struct strs *wait, size_t from)
+{
+	char stage[16];
+
+	snprintf(stage, sizeof stage, "%d", r->run.launch[launching].row.stage);
+	for (size_t i = from; i < wait->n; i++) {
+		if (mem_grow(&r->owner, &r->cap_owner, r->request.nodes.n + 1, sizeof *r->owner) < 0)
+			return -1;
+		r->owner[r->request.nodes.n] = launching;
+		if (strs_add(&r->request.nodes, wait->v[i]) < 0 || kvs_add(&r->run.first_stage, wait->v[i], stage) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* All or nothing among the nodes that are left, if that was asked; under which job they stand is only for the log. */
+static int add_job(struct retry *r, const struct launch *row, const struct strs *wait, size_t from)
+{
+	struct resume_job *j = resume_request_add_job(&r->request);
+
+	if (!j)
+		return -1;
+	j->priority = -1;
+	j->id = 0;
+	if (row->jobs.n > 0)
+		num_i64(row->jobs.v[0], 0, INT64_MAX, &j->id, NULL);
+	for (size_t i = from; i < wait->n; i++) {
+		if (strs_add(&j->nodes, wait->v[i]) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int go_on(struct retry *r, size_t launching, const struct strs *wait, size_t from, struct err *e)
+{
+	struct launching *l = &r->run.launch[launching];
+	const struct gen_resource *res = launching_resource(r->run.w, &l->row);
+	const char *code = l->code ? l->code : CODE_LIMITED;
+	struct resume_refusal all = {.code = l->code ? l->code : CODE_INSUFFICIENT, .message = l->message};
+
+	if (l->why == SHORT_FATAL || !res) {
+		settle_failed(r->run.w, (const char *const *)wait->v + from, wait->n - from, code, NULL,
+			      r->run.deadline + AFTER_LIMIT_MS);
+		return 0;
+	}
+	if (l->why == SHORT_CAPACITY &&
+	    memory_refuse(r->run.w, &r->run.memory, res, (size_t)l->row.stage, l->n_refused ? l->refused : &all,
+			  l->n_refused ? l->n_refused : 1, e) < 0)
+		return -1;
+	if (l->code && l->message && kvs_add(&r->run.words, l->code, l->message) < 0)
+		return err_nomem(e);
+	if (l->why == SHORT_LATER)
+		r->run.hurried = true; /* the next loop is soon enough to ask a throttled EC2 again */
+	if (add_job(r, &l->row, wait, from) < 0 || add_unserved(r, launching, wait, from) < 0)
+		return err_nomem(e);
+	return 0;
+}
+
+static int share_out(struct retry *r, size_t launching, struct err *e)
+{
+	struct launching *l = &r->run.launch[launching];
+	struct strs wait = {0};
+	size_t served = 0;
+	int rc = waiting_nodes(r, &l->row, &wait) < 0 || pair(r, l, &wait, &served) < 0 ? err_nomem(e) : 0;
+
+	if (rc == 0 && served < wait.n)
+		rc = go_on(r, launching, &wait, served, e);
+	strs_clear(&wait);
 	return rc;
+}
+
+/* The claims of the rows stand until the plan's own launches take them over. */
+static int plan_rest(struct retry *r, struct err *e)
+{
+	if (run_open(&r->run, e) < 0)
+		return -1;
+	for (size_t i = 0; i < r->request.nodes.n; i++) {
+		size_t at = nodeset_index(r->run.asked, r->request.nodes.v[i]);
+
+		if (at < SIZE_MAX)
+			r->run.owner[at] = r->owner[i];
+	}
+	return run_plan(&r->run, e);
 }
 
 static int finish(struct retry *r, struct err *e)
 {
+	struct run *run = &r->run;
 	int rc = 0;
 
-	for (size_t i = 0; i < r->n; i++) {
-		struct launching *l = &r->v[i];
-		struct strs wait = {0};
-
-		if (!l->call || l->outcome == LAUNCHING_OPEN)
-			continue;
-		if (waiting_nodes(r, &l->row, &wait) < 0)
-			rc = err_nomem(e);
-		else if (finish_one(r, l, &wait, e) < 0)
-			rc = -1;
-		strs_clear(&wait);
+	for (size_t i = 0; i < run->n_launch && rc == 0; i++) {
+		if (run->launch[i].call && run->launch[i].outcome != LAUNCHING_OPEN)
+			rc = share_out(r, i, e);
 	}
-	return rc;
+	if (rc == 0)
+		rc = settle(run->w, run->launch, run->n_launch, &r->binds, &r->surplus, run->deadline, e);
+	if (rc < 0)
+		return -1;
+	if (r->request.nodes.n > 0)
+		return plan_rest(r, e);
+	settle_close(run->w, run->launch, run->n_launch);
+	return 0;
+}
+
+static void retry_close(struct retry *r)
+{
+	run_close(&r->run);
+	resume_request_clear(&r->request);
+	bindings_clear(&r->rows);
+	binds_clear(&r->binds);
+	strs_clear(&r->surplus);
+	map_clear(&r->machines);
+	map_clear(&r->nodes);
+	free(r->owner);
 }
 
 int retry_launches(struct world *w, const struct strs *ids, int64_t deadline, struct err *e)
 {
-	struct retry r = {.w = w, .deadline = deadline};
-	int rc = take_rows(&r, ids, e);
+	struct retry r = {.run = {.w = w, .deadline = deadline, .daemon = true}};
+	int rc;
 
-	if (read_rows(&r, rc < 0 ? NULL : e) < 0)
+	r.run.request = &r.request;
+	rc = take_rows(&r, ids, e);
+	if (read_rows(&r, rc < 0 ? NULL : e) < 0 || memory_read(w, &r.run.memory, rc < 0 ? NULL : e) < 0) {
 		rc = -1;
-	else {
+	} else {
+		r.run.memory_read = true;
 		drop_unwanted(&r);
-		if (perform(&r) < 0 || finish(&r, e) < 0)
+		if (run_perform(&r.run, 0) < 0)
+			rc = err_nomem(e);
+		record(&r);
+		if (finish(&r, rc < 0 ? NULL : e) < 0)
 			rc = -1;
 	}
-	for (size_t i = 0; i < r.n; i++)
-		launching_clear(&r.v[i]);
-	free(r.v);
-	bindings_clear(&r.rows);
-	map_clear(&r.machines);
-	map_clear(&r.nodes);
+	retry_close(&r);
 	return rc;
 }

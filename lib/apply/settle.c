@@ -4,13 +4,14 @@
 
 #include "lib/apply/apply.h"
 #include "lib/apply/bind.h"
+#include "lib/apply/cloud.h"
 #include "lib/apply/launch.h"
 #include "lib/apply/tell.h"
-#include "lib/aws/ec2.h"
 #include "lib/base/clock.h"
 #include "lib/base/err.h"
 #include "lib/base/log.h"
 #include "lib/base/str.h"
+#include "lib/node/map.h"
 #include "lib/node/name.h"
 #include "lib/node/nodeset.h"
 #include "lib/slurmctl/slurmctl.h"
@@ -37,8 +38,28 @@ static void drop_bound(struct world *w, struct strs *ids)
 		free(ids->v[--ids->n]);
 }
 
-static void return_machines(struct world *w, struct strs *ids, int64_t deadline)
+/* The cloud of each, from the launch it came with. */
+static int add_clouds(const struct world *w, const struct launching *v, size_t n, const struct strs *ids, struct cloud_ids *out)
 {
+	struct map at = {0};
+	int rc = 0;
+
+	for (size_t i = 0; w->n_clouds > 0 && i < n && rc == 0; i++) {
+		for (size_t k = 0; k < v[i].got.n && rc == 0; k++)
+			rc = map_put(&at, v[i].got.v[k].id, v[i].cloud);
+	}
+	for (size_t i = 0; i < ids->n && rc == 0; i++) {
+		size_t cloud = map_get(&at, ids->v[i]);
+
+		rc = cloud_ids_add(out, ids->v[i], cloud < SIZE_MAX ? cloud : 0);
+	}
+	map_clear(&at);
+	return rc;
+}
+
+static void return_machines(struct world *w, const struct launching *v, size_t n, struct strs *ids, int64_t deadline)
+{
+	struct cloud_ids all = {.cap = 0};
 	struct err e = {""};
 	char *text;
 
@@ -49,23 +70,11 @@ static void return_machines(struct world *w, struct strs *ids, int64_t deadline)
 	log_info("returning %zu machines: %s", ids->n, text ? text : "");
 	apply_event(w, "terminate", NULL, text, "surplus");
 	free(text);
-	if (ec2_terminate_all(w->aws, (const char *const *)ids->v, ids->n, deadline, &e) < 0)
+	if (add_clouds(w, v, n, ids, &all) < 0)
+		err_nomem(&e);
+	if (e.text[0] || cloud_terminate(w, &all, deadline, &e) < 0)
 		log_error("returning %zu machines: %s; clustermgtd ends them", ids->n, e.text);
-}
-
-/* Rows whose every machine is bound and told, or returned, are done; the others stay for clustermgtd. */
-static void close_rows(struct world *w, struct launching *v, size_t n, const struct binds *b)
-{
-	struct err e = {""};
-
-	for (size_t i = 0; i < n; i++) {
-		bool open = v[i].outcome != LAUNCHING_CAME;
-
-		for (size_t k = 0; k < b->n && !open; k++)
-			open = !b->v[k].told && str_eq(b->v[k].launch, v[i].row.id);
-		if (!open && store_launch_done(w->store, v[i].row.id, &e) < 0)
-			log_warn("launch %s: %s", v[i].row.id, e.text);
-	}
+	cloud_ids_clear(&all);
 }
 
 static void tell_binds(struct world *w, struct binds *b, int64_t deadline)
@@ -74,11 +83,19 @@ static void tell_binds(struct world *w, struct binds *b, int64_t deadline)
 
 	if (b->n == 0)
 		return;
-	binds_tell(w, b, deadline + AFTER_LIMIT_MS); /* those with an address need not wait for the others */
-	binds_learn_addresses(w, b, deadline);
+	binds_tell(w, b, deadline + AFTER_LIMIT_MS);
+	binds_learn_addresses(w, b, deadline, deadline + AFTER_LIMIT_MS);
 	untold = binds_tell(w, b, deadline + AFTER_LIMIT_MS);
 	if (untold > 0)
 		log_warn("%zu nodes have a machine but not yet its address in Slurm; clustermgtd writes it", untold);
+}
+
+static void keep_untold(struct launching *v, size_t n, const struct binds *b)
+{
+	for (size_t k = 0; k < b->n; k++) {
+		for (size_t i = 0; !b->v[k].told && i < n; i++)
+			v[i].keep = v[i].keep || str_eq(b->v[k].launch, v[i].row.id);
+	}
 }
 
 int settle(struct world *w, struct launching *v, size_t n, struct binds *b, struct strs *surplus, int64_t deadline,
@@ -86,12 +103,29 @@ int settle(struct world *w, struct launching *v, size_t n, struct binds *b, stru
 {
 	int rc = binds_commit(w, b, surplus, e);
 
-	if (rc == 0)
+	if (rc == 0) {
 		tell_binds(w, b, deadline);
-	return_machines(w, surplus, deadline + AFTER_LIMIT_MS);
-	if (rc == 0)
-		close_rows(w, v, n, b);
+		keep_untold(v, n, b);
+	}
+	return_machines(w, v, n, surplus, deadline + AFTER_LIMIT_MS);
 	return rc;
+}
+
+/* Rows whose every machine is bound and told, or returned, are done; the others stay for clustermgtd. */
+void settle_close(struct world *w, const struct launching *v, size_t n)
+{
+	struct err e = {""};
+	int rc = store_batch_begin(w->store, &e);
+
+	if (rc == 0) {
+		for (size_t i = 0; i < n && rc == 0; i++) {
+			if (!v[i].keep && v[i].row.id && (v[i].outcome == LAUNCHING_CAME || v[i].outcome == LAUNCHING_REFUSED))
+				rc = store_launch_done(w->store, v[i].row.id, &e);
+		}
+		rc = store_batch_end(w->store, rc, &e);
+	}
+	if (rc < 0)
+		log_warn("rows of launches: %s", e.text);
 }
 
 /* Static nodes are launched by clustermgtd, again and again: not at once after a failure. */

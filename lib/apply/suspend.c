@@ -10,16 +10,17 @@
  */
 #include "lib/apply/apply.h"
 
+#include "lib/apply/cloud.h"
 #include "lib/apply/launch.h"
 #include "lib/apply/settle.h"
 #include "lib/apply/tell.h"
-#include "lib/aws/ec2.h"
 #include "lib/base/err.h"
 #include "lib/base/log.h"
 #include "lib/base/str.h"
 #include "lib/cluster/generation.h"
 #include "lib/node/binding.h"
 #include "lib/node/extra.h"
+#include "lib/node/instance.h"
 #include "lib/node/map.h"
 #include "lib/node/name.h"
 #include "lib/node/node.h"
@@ -41,7 +42,7 @@ struct run {
 	struct nodeset *ours;  /* of the others, those that the cluster has, or that have a row */
 	struct bindings rows;  /* of asked nodes, not FREE */
 	struct nodeset *rowed; /* their names, in that order */
-	struct strs ids;       /* machines to end */
+	struct cloud_ids ids;  /* machines to end */
 };
 
 static int keep_row(struct run *r, const struct binding *b)
@@ -56,7 +57,9 @@ static int keep_row(struct run *r, const struct binding *b)
 	*copy = (struct binding){.generation = b->generation, .state = b->state, .node = str_dup(b->node)};
 	if (!copy->node || nodeset_add(r->rowed, b->node) < 0)
 		return -1;
-	return b->state == BINDING_BOUND && b->instance ? strs_add(&r->ids, b->instance) : 0;
+	if (b->state != BINDING_BOUND || !b->instance)
+		return 0;
+	return cloud_ids_add(&r->ids, b->instance, cloud_of_node(r->w, b->node));
 }
 
 static int read_rows(struct run *r, struct err *e)
@@ -119,7 +122,8 @@ static int map_addresses(const struct run *r, const struct instances *seen, stru
 	return 0;
 }
 
-static int match(struct run *r, const struct nodes *nodes, const struct nodeset *names, const struct instances *seen)
+/* Addresses may repeat between clouds; the launch id does not. */
+static int match(struct run *r, size_t cloud, const struct nodes *nodes, const struct nodeset *names, const struct instances *seen)
 {
 	struct map at = {0};
 	int rc = map_addresses(r, seen, &at);
@@ -130,40 +134,52 @@ static int match(struct run *r, const struct nodes *nodes, const struct nodeset 
 		char *launch = k < SIZE_MAX ? extra_launch(n->extra) : NULL;
 
 		if (launch && str_eq(seen->v[k].launch, launch))
-			rc = strs_add(&r->ids, seen->v[k].id);
+			rc = cloud_ids_add(&r->ids, seen->v[k].id, cloud);
 		free(launch);
 	}
 	map_clear(&at);
 	return rc;
 }
 
-/* Addresses of the named nodes that look like a machine's. */
-static size_t addresses(const struct nodes *nodes, const struct nodeset *names, const char **out)
+/* Addresses of the named nodes of a cloud that look like a machine's. */
+static size_t addresses(const struct run *r, size_t cloud, const struct nodes *nodes, const struct nodeset *names, const char **out)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < nodes->n; i++) {
-		if (nodeset_has(names, nodes->v[i].name) && node_has_addr(&nodes->v[i]))
+		if (nodeset_has(names, nodes->v[i].name) && node_has_addr(&nodes->v[i]) &&
+		    cloud_of_node(r->w, nodes->v[i].name) == cloud)
 			out[n++] = nodes->v[i].addr;
 	}
 	return n;
 }
 
+static int ask_cloud(struct run *r, size_t cloud, const struct nodes *nodes, const struct nodeset *names, const char **addrs,
+		     struct err *e)
+{
+	size_t n = addresses(r, cloud, nodes, names, addrs);
+	struct instances seen = {0};
+	int rc;
+
+	if (n == 0)
+		return 0;
+	log_info("%zu nodes have an address but no row; asking EC2", n);
+	rc = cloud_describe(r->w, cloud, "private-ip-address", addrs, n, r->deadline, &seen, e);
+	if (rc == 0 && match(r, cloud, nodes, names, &seen) < 0)
+		rc = err_nomem(e);
+	instances_clear(&seen);
+	return rc;
+}
+
 static int ask_ec2(struct run *r, const struct nodes *nodes, const struct nodeset *names, struct err *e)
 {
 	const char **addrs = calloc(nodes->n ? nodes->n : 1, sizeof *addrs);
-	size_t n = addrs ? addresses(nodes, names, addrs) : 0;
-	struct ec2_call *c = NULL;
 	int rc = addrs ? 0 : err_nomem(e);
 
-	if (n > 0) {
-		log_info("%zu nodes have an address but no row; asking EC2", n);
-		c = ec2_describe_by("private-ip-address", addrs, n);
-		rc = c ? ec2_perform_one(r->w->aws, c, r->deadline, e) : err_nomem(e);
-		if (rc == 0)
-			rc = match(r, nodes, names, ec2_describe_reply(c)) < 0 ? err_nomem(e) : 0;
+	for (size_t i = 0; i < cloud_count(r->w) && addrs; i++) {
+		if (ask_cloud(r, i, nodes, names, addrs, rc < 0 ? NULL : e) < 0)
+			rc = -1;
 	}
-	ec2_call_destroy(c);
 	free(addrs);
 	return rc;
 }
@@ -209,15 +225,15 @@ static int terminate(struct run *r, struct err *e)
 {
 	char *text;
 
-	if (r->ids.n == 0)
+	if (r->ids.id.n == 0)
 		return 0;
-	text = strs_join(&r->ids, ",");
-	log_info("terminating %zu machines: %s", r->ids.n, text ? text : "");
+	text = strs_join(&r->ids.id, ",");
+	log_info("terminating %zu machines: %s", r->ids.id.n, text ? text : "");
 	apply_event(r->w, "terminate", NULL, text, "suspended");
 	free(text);
-	if (ec2_terminate_all(r->w->aws, (const char *const *)r->ids.v, r->ids.n, r->deadline, e) == 0)
+	if (cloud_terminate(r->w, &r->ids, r->deadline, e) == 0)
 		return 0;
-	return err_prefix(e, "%zu machines are left to clustermgtd", r->ids.n);
+	return err_prefix(e, "%zu machines are left to clustermgtd", r->ids.id.n);
 }
 
 /* Ending machines may take longer than SuspendTimeout: a node that has a new life by now keeps its address. */
@@ -280,7 +296,7 @@ static void run_close(struct run *r)
 	nodeset_destroy(r->rowed);
 	nodeset_destroy(r->ours);
 	bindings_clear(&r->rows);
-	strs_clear(&r->ids);
+	cloud_ids_clear(&r->ids);
 }
 
 /* Slurm may ask for nodes of a generation that is gone; only what is ours by name or by row is touched. */
@@ -323,7 +339,7 @@ int apply_suspend(struct world *w, const char *const *nodes, size_t n, int64_t d
 
 	if (rc == 0)
 		rc = act(&r, e);
-	log_info("%zu nodes asked: %zu machines ended", n, rc == 0 ? r.ids.n : 0);
+	log_info("%zu nodes asked: %zu machines ended", n, rc == 0 ? r.ids.id.n : 0);
 	run_close(&r);
 	return rc;
 }

@@ -30,6 +30,7 @@ struct ec2_call {
 	bool mutating;
 	bool launches;            /* takes from the RunInstances bucket */
 	bool sent;                /* false = never tried (deadline, no credentials) */
+	bool repeated;            /* sent more than once: an earlier try may have done something that the answer does not tell */
 	bool nothing;             /* a read of no ids: succeeds, empty, without a request */
 	int instances;            /* how many it launches or terminates, for the buckets */
 	struct strs parts;        /* further bodies of a read that names more things than one request may */

@@ -201,6 +201,7 @@ static void start(struct flight *f, int64_t now_ms)
 	f->keys = a->keys_serial;
 	f->tries++;
 	f->phase = ACTIVE;
+	f->call->repeated = f->tries > 1;
 	f->call->sent = true;
 	f->run->active++;
 	a->calls++;

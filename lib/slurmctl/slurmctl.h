@@ -94,8 +94,8 @@ int slurmctl_outside_jobs(struct kvs *out, struct err *e);
 /* Put a text where `scontrol show job` shows it (admin comment). Best effort. */
 int slurmctl_job_comment(int64_t id, const char *text, struct err *e);
 
-/* Fill in the priorities of the jobs of a request that slurmctld did not tell (before 26.05): one RPC, none if all are known or
- * there is only one job. */
+/* Fill in the priorities of the jobs of a request that slurmctld did not tell (before 26.05): one RPC for each of a few jobs, one
+ * for all if they are many, none if all are known or there is only one job. */
 struct resume_request;
 int slurmctl_priorities(struct resume_request *r, struct err *e);
 

@@ -10,6 +10,7 @@
 #include "lib/cluster/generation.h"
 #include "lib/cluster/settings.h"
 #include "lib/node/binding.h"
+#include "lib/node/job.h"
 #include "lib/node/nodeset.h"
 #include "lib/slurmctl/slurmctl.h"
 #include "lib/state/store.h"
@@ -24,7 +25,13 @@ static const char generation_text[] =
     "{\"number\":1,\"uuid\":\"u\",\"cluster_name\":\"c\",\"region\":\"r\",\"scaling\":\"all-or-nothing\","
     "\"bootstrap\":\"#!/bin/"
     "sh\\n#@LAUNCH@\\n\",\"resume_timeout_s\":600,\"resources\":[{\"queue\":\"q\",\"name\":\"a\",\"min_count\":1,"
-    "\"max_count\":10,\"instance_types\":[\"t2.micro\"],\"template_id\":\"lt-1\",\"template_version\":1,\"single\":true}]}";
+    "\"max_count\":10,\"instance_types\":[\"t2.micro\"],\"template_id\":\"lt-1\",\"template_version\":1,\"single\":true,"
+    "\"stages\":[{\"capacity\":\"ONDEMAND\",\"instance_types\":[\"t2.micro\"],\"subnet_ids\":[\"s-a\"],\"zones\":[\"za\"]}]},"
+    "{\"queue\":\"q\",\"name\":\"f\",\"min_count\":0,\"max_count\":20,\"template_id\":\"lt-2\",\"template_version\":1,\"capacity\":\"SPOT\","
+    "\"instance_types\":[\"m\",\"c\"],\"subnet_ids\":[\"s-a\",\"s-b\"],\"allocation_strategy\":\"lowest-price\",\"stages\":["
+    "{\"capacity\":\"SPOT\",\"instance_types\":[\"m\",\"c\"],\"subnet_ids\":[\"s-a\",\"s-b\"],\"zones\":[\"za\",\"zb\"],"
+    "\"max_price\":0.5},"
+    "{\"capacity\":\"ONDEMAND\",\"instance_types\":[\"m\"],\"subnet_ids\":[\"s-b\"],\"zones\":[\"zb\"]}]}]}";
 
 /* ---- slurmctld */
 
@@ -136,6 +143,21 @@ int slurmctl_reservation_delete(const char *name, struct err *e)
 	return fake.slurm_refuses ? err_set(e, "slurmctld says no") : strs_addf(&fake.trace, "delete %s", name);
 }
 
+int slurmctl_priorities(struct resume_request *r, struct err *e)
+{
+	assert_int_equal(strs_add(&fake.trace, "priorities"), 0);
+	if (fake.slurm_refuses)
+		return err_set(e, "slurmctld says no");
+	for (size_t i = 0; i < r->n_jobs; i++) {
+		char id[24];
+
+		snprintf(id, sizeof id, "%lld", (long long)r->jobs[i].id);
+		if (kvs_get(&fake.priorities, id))
+			r->jobs[i].priority = atoi(kvs_get(&fake.priorities, id));
+	}
+	return 0;
+}
+
 int slurmctl_open(const char *conf, struct err *e)
 {
 	(void)conf;
@@ -176,6 +198,8 @@ static void instance_copy(struct instances *out, const struct instance *i, bool 
 	o->state = i->state;
 	o->private_ip = hide ? NULL : str_dup(i->private_ip);
 	o->launch_time_ms = i->launch_time_ms;
+	o->type = str_dup(i->type);
+	o->zone = str_dup(i->zone);
 	o->cluster = str_dup(i->cluster);
 	o->launch = str_dup(i->launch);
 	o->client_token = str_dup(i->client_token);
@@ -183,8 +207,17 @@ static void instance_copy(struct instances *out, const struct instance *i, bool 
 
 static void free_instances(void *p)
 {
-	instances_clear(p);
-	free(p);
+	struct ec2_launch_reply *r = p;
+
+	instances_clear(&r->instances);
+	for (size_t i = 0; i < r->n_errors; i++) {
+		free(r->errors[i].code);
+		free(r->errors[i].message);
+		free(r->errors[i].type);
+		free(r->errors[i].subnet_id);
+	}
+	free(r->errors);
+	free(r);
 }
 
 static struct ec2_call *new_call(const char *action)
@@ -217,9 +250,31 @@ struct ec2_call *ec2_run_instances(const struct ec2_run *r)
 	return c;
 }
 
+/* "fleet TOKEN MIN TOTAL CAPACITY STRATEGY type/subnet ..." */
+struct ec2_call *ec2_create_fleet(const struct ec2_fleet *f)
+{
+	struct ec2_call *c = new_call("CreateFleet");
+	struct buf b = {0};
+
+	assert_string_equal(kvs_get(f->tags, TAG_LAUNCH), f->client_token);
+	assert_true(f->reservations_first == !strcmp(f->capacity, "on-demand"));
+	assert_true(f->min_total == 0 || f->single_type || f->single_zone);
+	buf_fmt(&b, "fleet %s %d %d %s %s", f->client_token, f->min_total, f->total, f->capacity,
+		f->allocation_strategy ? f->allocation_strategy : "-");
+	for (size_t i = 0; i < f->n_choices; i++) {
+		buf_fmt(&b, " %s/%s", f->choices[i].type, f->choices[i].subnet_id);
+		if (f->choices[i].max_price > 0)
+			buf_fmt(&b, "/%g", f->choices[i].max_price);
+		if (f->choices[i].priority >= 0)
+			buf_fmt(&b, "#%d", f->choices[i].priority);
+	}
+	c->body = buf_take(&b);
+	return c;
+}
+
 struct ec2_call *ec2_launch_again(const char *body)
 {
-	struct ec2_call *c = new_call("RunInstances");
+	struct ec2_call *c = new_call(str_prefix(body, "fleet ") ? "CreateFleet" : "RunInstances");
 
 	c->body = str_dup(body);
 	return c;
@@ -308,31 +363,74 @@ static bool hidden(void)
 	return true;
 }
 
+static bool is_known(const char *token)
+{
+	for (size_t i = 0; i < fake.cloud.n; i++) {
+		if (str_eq(fake.cloud.v[i].client_token, token))
+			return true;
+	}
+	return false;
+}
+
+static void new_machines(int n, const char *token, const char *type, const char *zone)
+{
+	for (int i = 0; i < n; i++) {
+		char id[32], ip[64];
+		struct instance *in;
+
+		snprintf(id, sizeof id, "i-%zu", fake.cloud.n + 1);
+		snprintf(ip, sizeof ip, "10.0.%zu.%zu", (fake.cloud.n + 1) / 250, (fake.cloud.n + 1) % 250);
+		in = fake_instance(id, ip, token, INSTANCE_PENDING);
+		in->type = str_dup(type);
+		in->zone = str_dup(zone);
+		fake.capacity--;
+	}
+}
+
+static void list_machines(struct ec2_call *c, const char *token, bool hide)
+{
+	for (size_t i = 0; i < fake.cloud.n; i++) {
+		if (str_eq(fake.cloud.v[i].client_token, token))
+			instance_copy(c->reply, &fake.cloud.v[i], hide);
+	}
+}
+
 static void launch(struct ec2_call *c, const char *token, int min, int max)
 {
-	bool hide = hidden(), known = false;
+	bool hide = hidden(), known = is_known(token);
 	int n = max < fake.capacity ? max : fake.capacity;
 
-	for (size_t i = 0; i < fake.cloud.n; i++)
-		known = known || str_eq(fake.cloud.v[i].client_token, token);
 	if (!known && n < min) {
 		c->error.class = AWS_CAPACITY;
 		strcpy(c->error.code, "InsufficientInstanceCapacity");
 		strcpy(c->error.message, "no more of these");
 		return;
 	}
-	for (int i = 0; i < n && !known; i++) {
-		char id[24], ip[24];
+	if (!known)
+		new_machines(n, token, "t2.micro", "za");
+	list_machines(c, token, hide);
+}
 
-		snprintf(id, sizeof id, "i-%zu", fake.cloud.n + 1);
-		snprintf(ip, sizeof ip, "10.0.0.%zu", fake.cloud.n + 1);
-		fake_instance(id, ip, token, INSTANCE_PENDING);
-		fake.capacity--;
-	}
-	for (size_t i = 0; i < fake.cloud.n; i++) {
-		if (str_eq(fake.cloud.v[i].client_token, token))
-			instance_copy(c->reply, &fake.cloud.v[i], hide);
-	}
+/* The launch happened, but its answer is lost. */
+static void lose(struct ec2_call *c)
+{
+	if (fake.lost <= 0)
+		return;
+	fake.lost--;
+	instances_clear(c->reply);
+	c->error.class = AWS_TRANSIENT;
+	strcpy(c->error.code, "RequestTimeout");
+}
+
+static bool not_now(struct ec2_call *c)
+{
+	c->sent = true;
+	c->error.class = fake.run_class;
+	if (fake.run_code)
+		snprintf(c->error.code, sizeof c->error.code, "%s", fake.run_code);
+	if (fake.on_run)
+		fake.on_run();
+	return fake.run_class != AWS_OK;
 }
 
 static void run(struct ec2_call *c)
@@ -342,20 +440,89 @@ static void run(struct ec2_call *c)
 
 	assert_int_equal(sscanf(c->body, "%63s %d %d", token, &min, &max), 3);
 	assert_int_equal(strs_addf(&fake.trace, "ec2 run min %d max %d", min, max), 0);
-	c->sent = true;
-	c->error.class = fake.run_class;
-	if (fake.run_code)
-		snprintf(c->error.code, sizeof c->error.code, "%s", fake.run_code);
-	if (fake.on_run)
-		fake.on_run();
-	if (fake.run_class == AWS_OK)
-		launch(c, token, min, max);
+	if (not_now(c))
+		return;
+	launch(c, token, min, max);
+	lose(c);
+}
+
+static void fleet_error(struct ec2_call *c, const char *type, const char *subnet, const char *code)
+{
+	struct ec2_launch_reply *r = c->reply;
+
+	assert_int_equal(mem_grow(&r->errors, &r->cap_errors, r->n_errors + 1, sizeof *r->errors), 0);
+	r->errors[r->n_errors++] = (struct ec2_launch_error){
+	    .code = str_dup(code), .message = str_fmt("no %s in %s", type, subnet), .type = str_dup(type), .subnet_id = str_dup(subnet)};
+}
+
+/* Machines of one choice, as fake.offers has it. How many came. */
+static int offer(struct ec2_call *c, const char *token, const char *choice, int wanted)
+{
+	struct strs part = {0};
+	const char *say;
+	int n = wanted;
+
+	assert_int_equal(strs_split(&part, choice, '/'), 0);
+	for (size_t i = 0; i < fake.offers.key.n; i++) {
+		if (strncmp(fake.offers.key.v[i], choice, strlen(fake.offers.key.v[i])))
+			continue;
+		say = fake.offers.val.v[i];
+		if (*say < '0' || *say > '9') {
+			fleet_error(c, part.v[0], part.v[1], say);
+			n = 0;
+			break;
+		}
+		n = atoi(say) < wanted ? atoi(say) : wanted;
+		free(fake.offers.val.v[i]);
+		fake.offers.val.v[i] = str_fmt("%d", atoi(say) - n);
+		if (n < wanted)
+			fleet_error(c, part.v[0], part.v[1], "InsufficientInstanceCapacity");
+		break;
+	}
+	new_machines(n, token, part.v[0], str_eq(part.v[1], "s-a") ? "za" : "zb");
+	strs_clear(&part);
+	return n;
+}
+
+/* As many as all choices have together. */
+static bool enough(const struct strs *word, int min)
+{
+	int n = 0;
+
+	for (size_t i = 6; i < word->n; i++) {
+		size_t k = 0;
+
+		while (k < fake.offers.key.n && strncmp(fake.offers.key.v[k], word->v[i], strlen(fake.offers.key.v[k])))
+			k++;
+		n += k == fake.offers.key.n ? 1000 : atoi(fake.offers.val.v[k]);
+	}
+	return n >= min;
+}
+
+/* A replay does not tell again what the first one launched, which EC2 does not promise either. */
+static void fleet(struct ec2_call *c)
+{
+	struct strs word = {0};
+	int left;
+
+	assert_int_equal(strs_split(&word, c->body, ' '), 0);
+	assert_int_equal(strs_addf(&fake.trace, "ec2 fleet%s", strchr(strchr(c->body, ' ') + 1, ' ')), 0);
+	if (!not_now(c) && !is_known(word.v[1]) && fake.fleet_empty-- <= 0) {
+		left = enough(&word, atoi(word.v[2])) ? atoi(word.v[3]) : 0;
+		for (size_t i = 6; i < word.n && (left > 0 || atoi(word.v[2]) > 0); i++)
+			left -= offer(c, word.v[1], word.v[i], left);
+		list_machines(c, word.v[1], true);
+		lose(c);
+	}
+	strs_clear(&word);
 }
 
 static const char *value_of(const struct instance *i, const char *filter)
 {
 	if (str_eq(filter, "instance-id"))
 		return i->id;
+	if (str_eq(filter, "tag:" TAG_LAUNCH))
+		return i->launch;
 	assert_string_equal(filter, "private-ip-address");
 	return i->private_ip;
 }
@@ -379,7 +546,8 @@ static void describe(const struct aws *a, struct ec2_call *c)
 	for (size_t i = 0; i < fake.cloud.n; i++) {
 		if (str_eq(c->body, "cluster") && fake.cloud.v[i].cloud == (a ? 1 : 0))
 			instance_copy(c->reply, &fake.cloud.v[i], hide);
-		else if (!str_eq(c->body, "cluster") && strs_has(&c->parts, value_of(&fake.cloud.v[i], c->body)))
+		else if (!str_eq(c->body, "cluster") && strs_has(&c->parts, value_of(&fake.cloud.v[i], c->body)) &&
+			 !str_eq(fake.cloud.v[i].id, fake.unlisted))
 			instance_copy(c->reply, &fake.cloud.v[i], hide);
 	}
 }
@@ -389,15 +557,18 @@ int ec2_perform(struct aws *a, struct ec2_call *const *calls, size_t n, int64_t 
 {
 	int rc = 0;
 
-	(void)deadline;
 	(void)on_done;
 	(void)arg;
 	for (size_t i = 0; i < n; i++) {
 		if (str_eq(calls[i]->action, "DescribeCapacityReservations")) {
 			assert_int_equal(strs_add(&fake.trace, "ec2 blocks"), 0);
 			calls[i]->error.class = away(a) ? AWS_TRANSIENT : AWS_OK;
+		} else if (!deadline && !str_prefix(calls[i]->action, "Describe")) {
+			calls[i]->error.class = AWS_THROTTLE;
 		} else if (str_eq(calls[i]->action, "RunInstances")) {
 			run(calls[i]);
+		} else if (str_eq(calls[i]->action, "CreateFleet")) {
+			fleet(calls[i]);
 		} else {
 			describe(a, calls[i]);
 		}
@@ -514,6 +685,8 @@ void fake_close(struct world *w)
 	strs_clear(&fake.trace);
 	kvs_clear(&fake.holds);
 	kvs_clear(&fake.blocks);
+	kvs_clear(&fake.offers);
+	kvs_clear(&fake.priorities);
 	nodes_clear(&fake.nodes);
 	instances_clear(&fake.cloud);
 }

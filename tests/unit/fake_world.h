@@ -32,12 +32,18 @@ struct fake {
 	void (*on_terminate)(void); /* called while EC2 ends machines */
 	struct kvs holds;	 /* reservations that slurmctld has: name and nodes */
 	struct kvs blocks;	 /* capacity blocks that EC2 knows: id and state, or "STATE END_MS" */
+	struct kvs offers;	 /* "type/subnet" (or its beginning) -> machines left, or an error code; others have plenty */
+	struct kvs priorities;	 /* job id -> priority */
+	int fleet_empty;	 /* that many fleets get neither machines nor errors */
+	int lost;		 /* that many launches happen, but their answer is lost */
+	const char *unlisted;	 /* an instance id that no read shows */
 	const char *unknown;	 /* a name that slurmctld does not know: it spoils the update it is in */
 };
 
 extern struct fake fake;
 
-/* A world with queue q: resource a (min 1, max 10), a fresh store, and clustermgtd's heartbeat if `watched`. */
+/* A world with queue q: resource a (min 1, max 10; one type and subnet), resource f (max 20; types m and c in subnets s-a and
+ * s-b on spot, then m in s-b on demand), a fresh store, and clustermgtd's heartbeat if `watched`. */
 void fake_open(struct world *w, bool watched);
 /* More of it: queue far with resource b (max 10) in a second cloud; queue block with resource c, 2 static nodes on block
  * cr-1. */

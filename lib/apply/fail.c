@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* fail.c - the end of nodes that got nothing. The node's reason holds the code, which clustermgtd reads back; EC2's own words go
+ * to the job, where `scontrol show job` shows them. */
+#include "lib/apply/fail.h"
+
+#include "lib/apply/apply.h"
+#include "lib/apply/run.h"
+#include "lib/apply/settle.h"
+#include "lib/base/buf.h"
+#include "lib/base/clock.h"
+#include "lib/base/log.h"
+#include "lib/node/map.h"
+#include "lib/slurmctl/slurmctl.h"
+
+#include <stdlib.h>
+
+#define JOB_COMMENTS_MAX 50 /* a comment is one RPC a job */
+
+static const char *why_of(const struct run *r, const char *code)
+{
+	return str_eq(code, CODE_FAILED) ? r->why.text : NULL;
+}
+
+/* One update for each code. */
+static void fail_code(struct run *r, const struct resume_result *res, size_t first, const char **names, bool *done)
+{
+	size_t n = 0;
+
+	for (size_t i = first; i < res->n_fail; i++) {
+		if (!done[i] && str_eq(res->fail[i].code, res->fail[first].code)) {
+			names[n++] = res->fail[i].node;
+			done[i] = true;
+		}
+	}
+	settle_failed(r->w, names, n, res->fail[first].code, why_of(r, res->fail[first].code), r->deadline + AFTER_LIMIT_MS);
+}
+
+/* The first node of the job that failed, or SIZE_MAX. */
+static size_t failed_node(const struct resume_job *j, const struct map *failed)
+{
+	for (size_t i = 0; i < j->nodes.n; i++) {
+		size_t at = map_get(failed, j->nodes.v[i]);
+
+		if (at < SIZE_MAX)
+			return at;
+	}
+	return SIZE_MAX;
+}
+
+/* A comment is a courtesy: it does not wait for a slurmctld that went away, which takes ten seconds to notice. */
+static bool may_comment(const struct run *r)
+{
+	return !apply_stop && clock_mono_ms() < r->deadline + AFTER_LIMIT_MS && slurmctl_ping(NULL) == 0;
+}
+
+/* The code, EC2's own words, and what to do. A code that is ours ("fewer came than the job needs") stands for what EC2 said
+ * last. Caller frees; NULL on no memory. */
+static char *comment_text(const struct run *r, const char *code)
+{
+	const char *said = kvs_get(&r->words, code), *why = why_of(r, code);
+	const char *last = r->words.val.n ? r->words.val.v[r->words.val.n - 1] : NULL;
+	const char *const part[] = {code, why ? why : said ? said : last, launching_remedy(code)};
+	struct buf b = {0};
+
+	buf_str(&b, "slurm-ec2");
+	for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+		if (part[i] && *part[i])
+			buf_fmt(&b, ": %s", part[i]);
+	}
+	return buf_take(&b);
+}
+
+static void comment_job(struct run *r, const struct resume_job *j, const char *code)
+{
+	char *text = comment_text(r, code);
+	struct err e = {""};
+
+	if (text && slurmctl_job_comment(j->id, text, &e) < 0)
+		log_debug("job %lld: %s", (long long)j->id, e.text);
+	free(text);
+}
+
+static void comment_jobs(struct run *r, const struct resume_result *res)
+{
+	struct map failed = {0};
+	size_t sent = 0;
+
+	for (size_t i = 0; i < res->n_fail; i++)
+		map_put(&failed, res->fail[i].node, i);
+	for (size_t i = 0; i < r->request->n_jobs && sent < JOB_COMMENTS_MAX; i++) {
+		const struct resume_job *j = &r->request->jobs[i];
+		size_t at = failed_node(j, &failed);
+
+		if (at == SIZE_MAX || j->id <= 0)
+			continue;
+		if (!may_comment(r))
+			break;
+		sent++;
+		comment_job(r, j, res->fail[at].code);
+	}
+	map_clear(&failed);
+}
+
+void fail_nodes(struct run *r, const struct resume_result *res)
+{
+	const char **names = calloc(res->n_fail, sizeof *names);
+	bool *done = calloc(res->n_fail, sizeof *done);
+
+	for (size_t i = 0; names && done && i < res->n_fail; i++) {
+		if (!done[i])
+			fail_code(r, res, i, names, done);
+	}
+	free(names);
+	free(done);
+	comment_jobs(r, res);
+}
