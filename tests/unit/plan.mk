@@ -1,6 +1,6 @@
 # unit tests of plan: a cmocka program per noun, added to check_PROGRAMS and TESTS
 if HAVE_CMOCKA
-plan_tests = tests/unit/test_plan_resume tests/unit/test_plan_reconcile tests/unit/test_plan_blocks
+plan_tests = tests/unit/test_plan_resume tests/unit/test_plan_reconcile
 check_PROGRAMS += $(plan_tests)
 TESTS += $(plan_tests)
 tests_unit_test_plan_resume_SOURCES = tests/unit/test_plan_resume.c tests/unit/cmocka_all.h
@@ -12,6 +12,13 @@ check_PROGRAMS += tests/unit/test_plan_property
 tests_unit_test_plan_property_SOURCES = tests/unit/test_plan_property.c tests/unit/property.h tests/unit/property_world.c \
 	tests/unit/property_run.c tests/unit/property_judge.c tests/unit/cmocka_all.h
 tests_unit_test_plan_property_LDADD = $(LIBS_PURE) $(CMOCKA_LIBS)
-tests_unit_test_plan_blocks_SOURCES = tests/unit/test_plan_blocks.c tests/unit/cmocka_all.h
-tests_unit_test_plan_blocks_LDADD = $(LIBS_PURE) $(CMOCKA_LIBS)
 endif
+
+# Faults planted in a copy of lib/plan, one at a time: each must turn one of these tests red. Not part of `make check`.
+check-faults: $(plan_tests) tests/unit/test_plan_property
+	@srcdir='$(srcdir)' CC='$(CC)' FLAGS='-I$(top_srcdir) -I$(top_builddir) $(AM_CFLAGS) $(CFLAGS)' \
+	LINK_FLAGS='$(AM_LDFLAGS) $(LDFLAGS)' LIBS='$(LIBS_PURE) $(CMOCKA_LIBS) $(LIBS)' \
+	OBJECTS_test_plan_property='$(tests_unit_test_plan_property_OBJECTS)' \
+	$(srcdir)/tests/plant_faults $(FAULTS)
+.PHONY: check-faults
+EXTRA_DIST += tests/plant_faults tests/plant_faults.d/reconcile.txt tests/plant_faults.d/capacity.txt

@@ -17,28 +17,38 @@ struct book {	      /* of one row: an offering, or a quota of a type in all zone
 	bool stale;   /* it says something of long ago: either is right */
 	int64_t until, budget, foreign;
 	int air_steps, air_nodes;
+	unsigned air_jobs; /* jobs that all nodes in the air belong to */
 	bool asked;
 	bool refused; /* in this run, for certain */
 	bool perhaps; /* fewer came and EC2 named others, or a machine came dead */
 	bool throttled;
 	bool came;
 	bool last_refused; /* the last word on it was a refusal that is remembered */
-	bool any_size;	   /* refused in a way that no size helps */
-	int size;	   /* least number refused */
+	bool shut;	   /* a probe of ours was refused */
 	int64_t refused_at;
+};
+
+struct met { /* what a stage heard of a row */
+	bool refused;
+	bool perhaps;
+	bool any_size; /* refused in a way that no size helps */
+	int size;      /* least number refused */
+	int64_t at;
 };
 
 struct bench { /* what the judge knows so far */
 	const struct world *w;
 	const struct record *r;
 	struct book book[N_ROW];
+	struct met met[N_RES][N_STAGE][N_ROW];
 	bool kept[N_NODE]; /* live, left, taken */
 	bool left[N_NODE];
 	bool dead[N_NODE]; /* in a call that failed for a reason that no size helps */
 	int air[N_NODE];
 	int last_answer[N_NODE]; /* event */
 	bool fatal[N_RES];
-	bool short_stage[N_RES][N_STAGE]; /* fewer came than asked */
+	bool short_stage[N_RES][N_STAGE]; /* fewer came than asked ... */
+	bool no_help[N_RES][N_STAGE];	  /* ... and waiting may not help */
 	int64_t first_ask[N_RES][N_STAGE];
 	int came[N_RES], extra[N_RES], flying[N_RES]; /* living machines, of them more than asked, nodes in the air */
 	int when[N_INSTANCE];			      /* event */
@@ -232,15 +242,32 @@ static const char *ask_minimum(const struct bench *b, const struct pstep *s)
 	return NULL;
 }
 
-/* May this row be asked for n now? */
-static const char *ask_row(const struct book *k, const struct pstep *s, int64_t now, bool *probe)
+/* The jobs that all nodes of the call belong to. */
+static unsigned jobs_of(const struct bench *b, const struct pstep *s)
+{
+	unsigned jobs = 0;
+
+	for (int j = 0; j < b->w->n_job; j++) {
+		bool all = true;
+
+		for (int i = 0; i < s->n; i++)
+			all &= in_list(b->w->job[j].node, b->w->job[j].n, s->node[i]);
+		jobs |= all ? 1u << j : 0;
+	}
+	return jobs;
+}
+
+/* May this row be asked for n now? One job may go beyond a budget: it could not be had otherwise. */
+static const char *ask_row(const struct book *k, const struct pstep *s, unsigned jobs, int64_t now, bool *probe)
 {
 	int64_t n = allowed(k, now);
 
 	if (!n)
 		return "a closed offering was asked";
 	if (n > 0)
-		return n - k->air_nodes >= s->n ? NULL : "more nodes asked than the budget allows";
+		return n - k->air_nodes >= s->n || (jobs & (k->air_steps ? k->air_jobs : ~0u))
+			   ? NULL
+			   : "more nodes asked than the budget allows";
 	*probe = true;
 	if (k->air_steps)
 		return "two probes at once";
@@ -250,26 +277,19 @@ static const char *ask_row(const struct book *k, const struct pstep *s, int64_t 
 static const char *ask_memory(const struct bench *b, const struct pstep *s, int64_t now)
 {
 	const struct stage *t = stage_of(b, s);
+	unsigned jobs = jobs_of(b, s);
 	bool probe = false;
 
 	for (int i = 0; i < s->n_choice; i++) {
 		int row[2];
 
 		rows_of(t, s->type[i], s->net[i], row);
-		TRY(ask_row(&b->book[row[0]], s, now, &probe));
-		TRY(ask_row(&b->book[row[1]], s, now, &probe));
+		TRY(ask_row(&b->book[row[0]], s, jobs, now, &probe));
+		TRY(ask_row(&b->book[row[1]], s, jobs, now, &probe));
 	}
 	if (!probe)
 		return s->probe ? "a probe where none is due" : NULL;
-	for (int j = 0; j < b->w->n_job; j++) {
-		bool all = true;
-
-		for (int i = 0; i < s->n; i++)
-			all &= in_list(b->w->job[j].node, b->w->job[j].n, s->node[i]);
-		if (all)
-			return NULL;
-	}
-	return s->n == 1 ? NULL : "a probe for more than one job";
+	return s->n == 1 || jobs ? NULL : "a probe for more than one job";
 }
 
 /* Nothing that was refused is asked again for as many, but after a pause in a stage with a time limit. */
@@ -283,13 +303,15 @@ static const char *ask_again(const struct bench *b, const struct pstep *s, int64
 
 		rows_of(t, s->type[i], s->net[i], row);
 		for (int k = 0; k < 2; k++) {
-			const struct book *o = &b->book[row[k]];
+			const struct met *m = &b->met[s->res][s->stage][row[k]];
 
-			if (!o->refused || (!o->any_size && s->n < o->size))
+			if (b->book[row[k]].shut && now <= b->book[row[k]].refused_at)
+				return "asked again for what was refused";
+			if (!m->refused || (!m->any_size && s->n < m->size))
 				continue;
 			if (!t->limit_s)
 				return "asked again for what was refused";
-			if (now <= o->refused_at)
+			if (now <= m->at)
 				return "asked again without a pause";
 			if (b->hurried)
 				return "asked again although there is no time";
@@ -323,7 +345,8 @@ static const char *ask_order(const struct bench *b, const struct pstep *s, int64
 				    !q->stale && !q->refused)
 					return "a stage left out";
 			}
-		if (t->limit_s && b->short_stage[s->res][i] && !b->hurried && now < b->w->start_ms + t->limit_s * INT64_C(1000))
+		if (t->limit_s && b->short_stage[s->res][i] && !b->no_help[s->res][i] && !b->hurried &&
+		    now < b->w->start_ms + t->limit_s * INT64_C(1000))
 			return "a stage left before its time limit";
 	}
 	return NULL;
@@ -344,6 +367,7 @@ static const char *ask_enough(const struct bench *b, const struct pstep *s)
 static void air_rows(struct bench *b, const struct pstep *s, int sign)
 {
 	bool done[N_ROW] = {false};
+	unsigned jobs = jobs_of(b, s);
 
 	for (int i = 0; i < s->n_choice; i++) {
 		int row[2];
@@ -353,6 +377,8 @@ static void air_rows(struct bench *b, const struct pstep *s, int sign)
 			if (done[row[k]])
 				continue;
 			done[row[k]] = true;
+			if (sign > 0)
+				b->book[row[k]].air_jobs = jobs & (b->book[row[k]].air_steps ? b->book[row[k]].air_jobs : ~0u);
 			b->book[row[k]].air_steps += sign;
 			b->book[row[k]].air_nodes += sign * s->n;
 			b->book[row[k]].asked = true;
@@ -398,30 +424,41 @@ static void land(struct bench *b, const struct event *e, bool leave)
 	air_rows(b, s, -1);
 }
 
-static void refused_row(struct book *k, enum code code, int size, int64_t now, bool probe)
-{
-	if (code == C_PRICE) { /* says nothing of a stage without a price, or with another */
-		k->perhaps = true;
-		return;
-	}
-	k->refused = k->last_refused = true;
-	k->any_size |= code == C_UNSUPPORTED || probe;
-	k->size = !k->size || size < k->size ? size : k->size;
-	k->refused_at = now;
-}
-
 static void refused_choice(struct bench *b, const struct event *e, int choice, enum code code, int size)
 {
 	const struct pstep *s = &b->r->step[e->step];
+	struct book *k;
+	struct met *m;
 	int row[2];
 
 	rows_of(stage_of(b, s), s->type[choice], s->net[choice], row);
-	refused_row(&b->book[row[code == C_VCPU]], code, size, e->now_ms, s->probe);
+	m = &b->met[s->res][s->stage][row[code == C_VCPU]];
+	k = &b->book[row[code == C_VCPU]];
+	if (code == C_PRICE) { /* says nothing of a stage with another, or with none */
+		k->perhaps = true;
+	} else {
+		k->refused = k->last_refused = true;
+		k->refused_at = e->now_ms;
+	}
+	m->refused = true;
+	m->any_size |= code == C_UNSUPPORTED || code == C_PRICE;
+	m->size = !m->size || size < m->size ? size : m->size;
+	m->at = e->now_ms;
+	for (int i = 0; s->probe && i < 2; i++) {
+		b->book[row[i]].shut |= allowed(&b->book[row[i]], e->now_ms) < 0;
+		b->book[row[i]].refused_at = e->now_ms;
+	}
 }
 
 static bool refusal_fits(const struct refusal *f, const struct pstep *s, int choice)
 {
 	return (f->type < 0 || f->type == s->type[choice]) && (f->net < 0 || f->net == s->net[choice]);
+}
+
+static void perhaps_choice(struct bench *b, const struct pstep *s, const int row[2])
+{
+	for (int i = 0; i < 2; i++)
+		b->book[row[i]].perhaps = b->met[s->res][s->stage][row[i]].perhaps = true;
 }
 
 /* Which choices were refused, and which only perhaps. */
@@ -444,7 +481,7 @@ static void read_refusals(struct bench *b, const struct event *e, bool certain, 
 		if (certain && e->why == SHORT_CAPACITY && !e->n_refused)
 			refused_choice(b, e, c, e->code, size);
 		if (!named || !certain)
-			b->book[row[0]].perhaps = b->book[row[1]].perhaps = true;
+			perhaps_choice(b, s, row);
 		if (e->why == SHORT_LATER)
 			b->book[row[0]].throttled = b->book[row[1]].throttled = true;
 	}
@@ -491,6 +528,15 @@ static int count_machines(struct bench *b, const struct event *e)
 	return alive;
 }
 
+static bool waiting_helps(const struct event *e)
+{
+	bool helps = e->code != C_UNSUPPORTED && e->code != C_PRICE;
+
+	for (int i = 0; i < e->n_refused; i++)
+		helps &= e->refused[i].code != C_UNSUPPORTED && e->refused[i].code != C_PRICE;
+	return helps;
+}
+
 static void on_answer(struct bench *b, const struct event *e)
 {
 	const struct pstep *s = &b->r->step[e->step];
@@ -502,8 +548,10 @@ static void on_answer(struct bench *b, const struct event *e)
 	b->code_seen[e->code] = true;
 	for (int i = 0; i < e->n_refused; i++)
 		b->code_seen[e->refused[i].code] = true;
-	if (is_short)
+	if (is_short && e->why == SHORT_CAPACITY) {
 		b->short_stage[s->res][s->stage] = true;
+		b->no_help[s->res][s->stage] |= s->probe || !waiting_helps(e);
+	}
 	if (is_short && e->why == SHORT_FATAL) {
 		b->fatal[s->res] = true;
 		for (int i = 0; i < s->n; i++)
@@ -776,9 +824,13 @@ static const char *check_starved(const struct bench *b)
 
 /* --- capacity that was never asked for */
 
-static bool row_exhausted(const struct bench *b, const struct book *k, int need)
+static bool row_exhausted(const struct bench *b, int res, int stage, int row, int need)
 {
-	if ((k->refused && (k->any_size || k->size <= need)) || k->perhaps || k->stale || (k->throttled && b->hurried))
+	const struct met *m = &b->met[res][stage][row];
+	const struct book *k = &b->book[row];
+
+	if ((m->refused && (m->any_size || m->size <= need)) || m->perhaps || k->shut || k->stale ||
+	    (k->throttled && b->hurried))
 		return true;
 	if (!k->limited)
 		return false;
@@ -797,7 +849,7 @@ static bool resource_exhausted(const struct bench *b, int res, int from, int nee
 				int row[2];
 
 				rows_of(&r->stage[i], t, n, row);
-				if (!row_exhausted(b, &b->book[row[0]], need) && !row_exhausted(b, &b->book[row[1]], need))
+				if (!row_exhausted(b, res, i, row[0], need) && !row_exhausted(b, res, i, row[1], need))
 					return false;
 			}
 	return true;
