@@ -1,8 +1,8 @@
 # unit tests of aws: a cmocka program per noun, added to check_PROGRAMS and TESTS
 if HAVE_CMOCKA
 AWS_UNIT_LIBS = $(LIBS_AWS) $(CMOCKA_LIBS)
-aws_unit_tests = %D%/test_sigv4 %D%/test_query %D%/test_classify %D%/test_bucket %D%/test_bucket_share %D%/test_endpoint %D%/test_credentials \
-	%D%/test_reply %D%/test_http %D%/test_ec2_body
+aws_unit_tests = %D%/test_sigv4 %D%/test_query %D%/test_classify %D%/test_bucket %D%/test_bucket_share \
+	%D%/test_endpoint %D%/test_credentials %D%/test_credentials_chain %D%/test_reply %D%/test_http %D%/test_ec2_body
 check_PROGRAMS += $(aws_unit_tests)
 TESTS += $(aws_unit_tests)
 %C%_test_sigv4_SOURCES = %D%/test_sigv4.c
@@ -19,6 +19,8 @@ TESTS += $(aws_unit_tests)
 %C%_test_endpoint_LDADD = $(AWS_UNIT_LIBS)
 %C%_test_credentials_SOURCES = %D%/test_credentials.c
 %C%_test_credentials_LDADD = $(AWS_UNIT_LIBS)
+%C%_test_credentials_chain_SOURCES = %D%/test_credentials_chain.c
+%C%_test_credentials_chain_LDADD = $(AWS_UNIT_LIBS)
 %C%_test_reply_SOURCES = %D%/test_reply.c
 %C%_test_reply_LDADD = $(AWS_UNIT_LIBS)
 %C%_test_http_SOURCES = %D%/test_http.c
@@ -26,7 +28,7 @@ TESTS += $(aws_unit_tests)
 %C%_test_ec2_body_SOURCES = %D%/test_ec2_body.c tests/oracle/sample_calls.c tests/oracle/sample_calls.h
 %C%_test_ec2_body_LDADD = $(AWS_UNIT_LIBS)
 endif
-EXTRA_DIST += %D%/ec2_server.py
+EXTRA_DIST += %D%/ec2_server.py %D%/keys_server.py
 
 # against programs nobody here wrote; skipped where they are missing
 check_PROGRAMS += tests/oracle/aws_probe
