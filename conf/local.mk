@@ -41,4 +41,4 @@ uninstall-hook:
 		"$(DESTDIR)$(pkgdatadir)" "$(DESTDIR)$(pkglibexecdir)/image" "$(DESTDIR)$(pkglibexecdir)" 2>/dev/null
 
 examplesdir = $(pkgdatadir)/examples
-dist_examples_DATA = examples/quickstart.yaml examples/workshop.yaml examples/settings.yaml examples/hellojob.sh
+dist_examples_DATA = examples/quickstart.yaml examples/several-types.yaml examples/workshop.yaml examples/settings.yaml examples/hellojob.sh

@@ -1,5 +1,5 @@
 # unit tests of cluster: a cmocka program per noun, added to check_PROGRAMS and TESTS
-CLUSTER_TESTS = %D%/test_cluster %D%/test_cluster_faults %D%/test_cluster_files %D%/test_schema %D%/test_settings %D%/test_variable
+CLUSTER_TESTS = %D%/test_cluster %D%/test_cluster_faults %D%/test_cluster_files %D%/test_fallback %D%/test_schema %D%/test_settings %D%/test_variable
 CLUSTER_TEST_LIBS = $(LIBS_CLUSTER) $(CMOCKA_LIBS)
 if HAVE_CMOCKA
 check_PROGRAMS += $(CLUSTER_TESTS)
@@ -8,6 +8,7 @@ endif
 %C%_test_cluster_LDADD = $(CLUSTER_TEST_LIBS)
 %C%_test_cluster_faults_LDADD = $(CLUSTER_TEST_LIBS)
 %C%_test_cluster_files_LDADD = $(CLUSTER_TEST_LIBS)
+%C%_test_fallback_LDADD = $(CLUSTER_TEST_LIBS)
 %C%_test_schema_LDADD = $(CLUSTER_TEST_LIBS)
 %C%_test_settings_LDADD = $(CLUSTER_TEST_LIBS)
 %C%_test_variable_LDADD = $(CLUSTER_TEST_LIBS)

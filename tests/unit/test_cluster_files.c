@@ -86,15 +86,19 @@ static void data_files(void **state)
 
 static void examples(void **state)
 {
-	size_t n;
-	char *text = read_source("examples", "quickstart", ".yaml", &n);
-	char *got = judged("quickstart.yaml", text, n);
+	static const char *const names[] = {"quickstart", "several-types"};
 
 	(void)state;
-	assert_non_null(strstr(got, "ok\n"));
-	assert_null(strstr(got, "error:"));
-	free(got);
-	free(text);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		size_t n;
+		char *text = read_source("examples", names[i], ".yaml", &n);
+		char *got = judged(names[i], text, n);
+
+		assert_non_null(strstr(got, "ok\n"));
+		assert_null(strstr(got, "error:"));
+		free(got);
+		free(text);
+	}
 	judge("examples", "workshop");
 }
 
