@@ -29,6 +29,7 @@ static const struct known known[] = {
 	{"VolumeLimitExceeded", AWS_QUOTA},
 	{"MaxIOPSLimitExceeded", AWS_QUOTA},
 	{"PlacementGroupLimitExceeded", AWS_QUOTA},
+	{"PendingVerification", AWS_QUOTA}, /* a new account or region, for minutes or hours */
 
 	{"RequestLimitExceeded", AWS_THROTTLE},
 	{"Throttling", AWS_THROTTLE},
@@ -85,9 +86,16 @@ static enum aws_class by_words(const char *code)
 		return AWS_THROTTLE;
 	if (has_suffix(code, "LimitExceeded"))
 		return AWS_QUOTA;
-	if (str_prefix(code, "Invalid") || str_prefix(code, "Missing") || str_prefix(code, "Unknown") || str_prefix(code, "Unsupported"))
+	if (str_prefix(code, "Invalid") || str_prefix(code, "Missing") || str_prefix(code, "Unknown") ||
+	    str_prefix(code, "Unsupported"))
 		return AWS_OURS;
 	return AWS_OK;
+}
+
+/* Reasons of an instance's state and of a fleet say whose fault it is first: "Server.InsufficientInstanceCapacity". */
+static const char *without_side(const char *code)
+{
+	return str_prefix(code, "Server.") || str_prefix(code, "Client.") ? code + 7 : code;
 }
 
 static enum aws_class by_status(int http_status)
@@ -107,6 +115,7 @@ enum aws_class aws_classify(int http_status, const char *code)
 
 	if (!code || !*code)
 		return http_status / 100 == 2 ? AWS_OK : by_status(http_status);
+	code = without_side(code);
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (!strcmp(code, known[i].code))
 			return known[i].class;

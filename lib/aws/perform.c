@@ -21,6 +21,7 @@
 #define CONNECT_MS 5000
 #define MUTATING_MS 90000    /* longer than EC2 takes: a time-out leaves a launch nobody knows of */
 #define READING_MS 60000
+#define TOKEN_REUSED "IdempotentParameterMismatch"
 #define SKEW_LEAST_MS 2000   /* Date has whole seconds */
 
 enum phase { WAITING, ACTIVE, DONE };
@@ -106,13 +107,27 @@ static bool replaces(const struct ec2_call *c, const struct aws_error *new)
 {
 	if (!c->mutating || c->error.class != AWS_TRANSIENT || !strcmp(c->error.code, "ConnectFailure"))
 		return true;
-	return new->class != AWS_THROTTLE && new->class != AWS_CREDENTIALS && strcmp(new->code, "ConnectFailure");
+	/* "Used before with other parameters" says that one try did arrive. */
+	return new->class != AWS_THROTTLE && new->class != AWS_CREDENTIALS && strcmp(new->code, "ConnectFailure") &&
+	       strcmp(new->code, TOKEN_REUSED);
+}
+
+/* EC2's own words do not say that the request at hand was not carried out. */
+static void explain(struct aws_error *error)
+{
+	size_t n = strlen(error->message);
+
+	if (!strcmp(error->code, TOKEN_REUSED))
+		snprintf(error->message + n, sizeof error->message - n,
+			 "%sits ClientToken was first used with other parameters, nothing was done for this request", n ? "; " : "");
 }
 
 static void note_error(struct flight *f, const struct aws_error *error)
 {
-	if (replaces(f->call, error))
+	if (replaces(f->call, error)) {
 		f->call->error = *error;
+		explain(&f->call->error);
+	}
 	connection_redact(f->run->a, f->call->error.message);
 }
 

@@ -106,6 +106,24 @@ class Handler(http.server.BaseHTTPRequestHandler):
         else:
             self.answer(200, good)
 
+    def on_skewsigned(self, count, fields, good):
+        """The same said in other words: they are EC2's for a signature whose date is off."""
+        self.clock_offset = -HOUR
+        sent = time.mktime(time.strptime(self.headers['X-Amz-Date'], '%Y%m%dT%H%M%SZ')) - time.timezone
+        if abs(sent - time.time() + HOUR) > 300:
+            self.answer(403, error('SignatureDoesNotMatch', 'Signature not yet current: a is still later than b (c + 5 min.)'))
+        else:
+            self.answer(200, good)
+
+    def on_skewauth(self, count, fields, good):
+        self.clock_offset = HOUR
+        sent = time.mktime(time.strptime(self.headers['X-Amz-Date'], '%Y%m%dT%H%M%SZ')) - time.timezone
+        if abs(sent - time.time() - HOUR) > 300:
+            self.answer(401, error('AuthFailure', 'AWS was not able to validate the provided access credentials: the request is '
+                                   'not within the allowed time'))
+        else:
+            self.answer(200, good)
+
     def on_chase(self, count, fields, good):
         """A clock that is never right."""
         self.clock_offset = HOUR * count
@@ -119,6 +137,40 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def on_html(self, count, fields, good):
         self.answer(502, '<html><body>Bad Gateway of the site</body></html>', 'text/html')
+
+    def on_page(self, count, fields, good):
+        self.answer(200, '<!DOCTYPE html><html><body>Please log in</body></html>' if count == 1 else good, 'text/html')
+
+    def on_empty(self, count, fields, good):
+        self.answer(200, '' if count == 1 else good)
+
+    def on_cut(self, count, fields, good):
+        self.answer(200, good[:-30] if count == 1 else good)
+
+    def on_cuterror(self, count, fields, good):
+        """The code is whole, what follows is lost."""
+        self.answer(500, error('InsufficientInstanceCapacity')[:-60])
+
+    def on_busy(self, count, fields, good):
+        if count == 1:
+            self.answer(503, '')
+        else:
+            self.answer(200, good)
+
+    def on_mismatch(self, count, fields, good):
+        self.answer(400, error('IdempotentParameterMismatch', 'Arguments differ'))
+
+    def on_dropthenmismatch(self, count, fields, good):
+        if count == 1:
+            self.hang_up()
+        else:
+            self.answer(400, error('IdempotentParameterMismatch', 'Arguments differ'))
+
+    def on_quota(self, count, fields, good):
+        self.answer(400, error('VcpuLimitExceeded', 'You have requested more vCPU capacity'))
+
+    def on_proxy(self, count, fields, good):
+        self.answer(407, '<html>Proxy Authentication Required</html>', 'text/html')
 
     def on_redirect(self, count, fields, good):
         self.answer(307, '', headers=[('Location', '/elsewhere')])

@@ -74,6 +74,51 @@ static void classes(void **state)
 	}
 }
 
+/* Every code that we know of, as it usually arrives and as a fleet lists it (HTTP 200). */
+static void known_codes(void **state)
+{
+	static const struct {
+		enum aws_class want;
+		int status;
+		const char *const codes[16];
+	} rows[] = {
+		{AWS_CAPACITY, 500,
+		 {"InsufficientInstanceCapacity", "InsufficientHostCapacity", "InsufficientReservedInstanceCapacity",
+		  "MaxSpotInstanceCountExceeded", "SpotMaxPriceTooLow", "Unsupported", "UnfulfillableCapacity", "InsufficientCapacity",
+		  "ReservationCapacityExceeded", "InsufficientCapacityOnHost", "InsufficientFreeAddressesInSubnet",
+		  "Server.InsufficientInstanceCapacity"}},
+		{AWS_QUOTA, 400,
+		 {"InstanceLimitExceeded", "VcpuLimitExceeded", "VolumeLimitExceeded", "MaxIOPSLimitExceeded",
+		  "PlacementGroupLimitExceeded", "PendingVerification", "Client.InstanceLimitExceeded"}},
+		{AWS_THROTTLE, 503,
+		 {"RequestLimitExceeded", "Throttling", "ThrottlingException", "ThrottledException", "RequestThrottled",
+		  "RequestThrottledException", "TooManyRequestsException", "ProvisionedThroughputExceededException",
+		  "TransactionInProgressException", "BandwidthLimitExceeded", "LimitExceededException", "SlowDown",
+		  "PriorRequestNotComplete", "EC2ThrottledException"}},
+		{AWS_TRANSIENT, 500,
+		 {"RequestTimeout", "RequestTimeoutException", "InternalError", "InternalFailure", "Unavailable",
+		  "ServiceUnavailable", "Server.InternalError"}},
+		{AWS_CREDENTIALS, 403,
+		 {"ExpiredToken", "ExpiredTokenException", "RequestExpired", "InvalidClientTokenId", "AuthFailure",
+		  "UnrecognizedClientException", "SignatureDoesNotMatch", "RequestTimeTooSkewed"}},
+		{AWS_OURS, 400,
+		 {"IdempotentParameterMismatch", "InvalidParameterValue", "InvalidParameterCombination", "MissingParameter",
+		  "UnknownParameter", "InvalidAMIID.NotFound", "InvalidLaunchTemplateId.VersionNotFound", "DryRunOperation",
+		  "InvalidFleetConfig", "InvalidFleetConfiguration", "UnsupportedOperation", "UnauthorizedOperation",
+		  "OptInRequired", "Client.InvalidParameterValue"}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		for (const char *const *code = rows[i].codes; *code; code++) {
+			enum aws_class a = aws_classify(rows[i].status, *code), b = aws_classify(200, *code), c = aws_classify(500, *code);
+
+			if (a != rows[i].want || b != rows[i].want || c != rows[i].want)
+				fail_msg("%s: %s, %s in a fleet, %s as 500; want %s", *code, aws_class_text(a), aws_class_text(b),
+					 aws_class_text(c), aws_class_text(rows[i].want));
+		}
+}
+
 static void texts(void **state)
 {
 	(void)state;
@@ -114,8 +159,8 @@ static void worth(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(classes), cmocka_unit_test(texts), cmocka_unit_test(delays),
-					   cmocka_unit_test(worth)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(classes), cmocka_unit_test(known_codes), cmocka_unit_test(texts),
+					   cmocka_unit_test(delays), cmocka_unit_test(worth)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

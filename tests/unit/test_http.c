@@ -323,7 +323,11 @@ static void once_only(void **state)
 	} rows[] = {
 		{"ice-1", "InsufficientInstanceCapacity", AWS_CAPACITY}, /* HTTP 500, and yet not retried */
 		{"denied-1", "UnauthorizedOperation", AWS_OURS},
+		{"cuterror-1", "InsufficientInstanceCapacity", AWS_CAPACITY},
+		{"quota-1", "VcpuLimitExceeded", AWS_QUOTA},
+		{"mismatch-1", "IdempotentParameterMismatch", AWS_OURS},
 		{"redirect-1", "UnexpectedAnswer", AWS_OURS},
+		{"proxy-1", "UnexpectedAnswer", AWS_OURS},
 	};
 
 	(void)state;
@@ -334,6 +338,44 @@ static void once_only(void **state)
 		assert_string_equal(x.code, rows[i].code);
 		assert_int_equal(server_log(rows[i].scenario).requests, 1);
 	}
+}
+
+/* Whatever came instead of an answer, a launch is asked again with the same bytes, token included. */
+static void no_answer_then_ok(void **state)
+{
+	static const char *const scenarios[] = {"page-1", "empty-1", "cut-1", "busy-1"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) {
+		if (outcome(launch(scenarios[i]), PLENTY, NULL).class != AWS_OK)
+			fail_msg("%s", scenarios[i]);
+		assert_int_equal(server_log(scenarios[i]).requests, 2);
+		assert_int_equal(server_log(scenarios[i]).bodies, 1);
+	}
+}
+
+/* It says that the token was used: after a try of unknown outcome that may have been ours. */
+static void mismatch(void **state)
+{
+	struct aws_error x = outcome(launch("mismatch-2"), PLENTY, NULL);
+
+	(void)state;
+	assert_string_equal(x.message, "Arguments differ; its ClientToken was first used with other parameters, nothing was done for "
+				       "this request");
+	x = outcome(launch("dropthenmismatch-1"), PLENTY, NULL);
+	assert_int_equal(x.class, AWS_TRANSIENT);
+	assert_string_equal(x.code, "ConnectionLost");
+	assert_int_equal(server_log("dropthenmismatch-1").requests, 2);
+}
+
+static void clock_corrected_by_other_words(void **state)
+{
+	(void)state;
+	assert_int_equal(outcome(launch("skewsigned-1"), PLENTY, NULL).class, AWS_OK);
+	assert_int_equal(server_log("skewsigned-1").requests, 2);
+	assert_int_equal(server_log("skewsigned-1").bodies, 1);
+	assert_int_equal(outcome(describe("skewauth-1"), PLENTY, NULL).class, AWS_OK);
+	assert_int_equal(server_log("skewauth-1").requests, 2);
 }
 
 static void secrets_are_redacted(void **state)
@@ -651,6 +693,9 @@ int main(void)
 		cmocka_unit_test(deadline_before_the_start),
 		cmocka_unit_test(html_answer),
 		cmocka_unit_test(once_only),
+		cmocka_unit_test(no_answer_then_ok),
+		cmocka_unit_test(mismatch),
+		cmocka_unit_test(clock_corrected_by_other_words),
 		cmocka_unit_test(secrets_are_redacted),
 		cmocka_unit_test(all_pages),
 		cmocka_unit_test(failed_page_fails_the_read),
