@@ -159,6 +159,7 @@ static void launch_part(struct buf *b, const struct launch *l)
 	xml_bool(b, "enaSupport", true);
 	if (l->market != MARKET_ON_DEMAND)
 		xml_text(b, "instanceLifecycle", market_name(l->market));
+	xml_text(b, "capacityReservationId", l->from ? l->from->id : NULL);
 	profile_part(b, l);
 	if (l->cores) {
 		xml_open(b, "cpuOptions");
@@ -294,8 +295,35 @@ static int compare_seq(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
+/* A filter of plain ids names the only ones that can match: ten thousand others need no look. */
+static int by_filter(struct call *c, const struct filters *f, const struct page *page, struct instance ***own,
+		     struct instance ***v, size_t *n)
+{
+	const struct filter *ids = NULL;
+
+	for (size_t k = 0; k < f->n; k++) {
+		if (str_eq(f->v[k].name, "instance-id") && !f->v[k].pattern)
+			ids = &f->v[k];
+	}
+	if (!ids)
+		return 0;
+	*own = calloc(ids->values.n + 1, sizeof(struct instance *));
+	if (!*own)
+		return call_nomem(c);
+	*n = 0;
+	for (size_t k = 0; k < ids->values.n; k++) {
+		struct instance *i = instances_find(&c->cloud->instances, ids->values.v[k]);
+
+		if (i && i->seq > page->after && (!k || !str_eq(ids->values.v[k], ids->values.v[k - 1])))
+			(*own)[(*n)++] = i;
+	}
+	*v = *own;
+	qsort(*own, *n, sizeof(struct instance *), compare_seq);
+	return 0;
+}
+
 /* The instances to look at: those named, or all behind the page's start. Borrowed or in *own. */
-static int candidates(struct call *c, const struct page *page, struct instance ***own, struct instance ***v, size_t *n)
+static int candidates(struct call *c, const struct filters *f, const struct page *page, struct instance ***own, struct instance ***v, size_t *n)
 {
 	struct instances *l = &c->cloud->instances;
 	struct strs ids = {0};
@@ -304,7 +332,7 @@ static int candidates(struct call *c, const struct page *page, struct instance *
 	*v = l->v + instances_behind(l, page->after);
 	*n = l->n - instances_behind(l, page->after);
 	if (!params_has(&c->params, "InstanceId"))
-		return 0;
+		return by_filter(c, f, page, own, v, n);
 	if (params_list(&c->params, "InstanceId", &ids) < 0 || !(*own = calloc(ids.n + 1, sizeof(struct instance *))))
 		rc = call_nomem(c);
 	else
@@ -375,7 +403,7 @@ static int describe(struct call *c)
 	int rc = -1;
 
 	if (page_read(c, &page, 5, 1000, "InstanceId") == 0 && filters_read(c, &f, known_filters) == 0 &&
-	    candidates(c, &page, &own, &v, &n) == 0 && call_dry_run(c) == 0) {
+	    candidates(c, &f, &page, &own, &v, &n) == 0 && call_dry_run(c) == 0) {
 		list(c, &f, &page, v, n);
 		rc = 0;
 	}
@@ -451,7 +479,7 @@ static int status(struct call *c)
 	int rc = -1;
 
 	if (page_read(c, &page, 5, 1000, "InstanceId") < 0 || call_flag(c, "IncludeAllInstances", &all) < 0 ||
-	    filters_read(c, &f, known) < 0 || candidates(c, &page, &own, &v, &n) < 0)
+	    filters_read(c, &f, known) < 0 || candidates(c, &f, &page, &own, &v, &n) < 0)
 		goto out;
 	if (own && n > 100) {
 		call_fail(c, 400, "InvalidParameterValue", "at most 100 instances can be named in a call");

@@ -8,6 +8,7 @@
 #include "lib/base/jview.h"
 #include "lib/base/num.h"
 
+#include <ctype.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
@@ -262,11 +263,35 @@ static size_t list_folder(const struct kvs *l, const char *folder, struct buf *o
 	return count;
 }
 
-static void metadata(struct cloud *cloud, const struct instance *i, const char *path, struct http_answer *a)
+/* Clients encode the colon of a tag's key or not: %XX back to its character, in place. */
+static void unescape(char *s)
 {
+	char *w = s;
+
+	for (; *s; s++) {
+		char hex[3] = {s[0] == '%' ? s[1] : '\0', s[0] == '%' && s[1] ? s[2] : '\0', '\0'};
+
+		if (isxdigit((unsigned char)hex[0]) && isxdigit((unsigned char)hex[1])) {
+			*w++ = (char)strtol(hex, NULL, 16);
+			s += 2;
+		} else {
+			*w++ = *s;
+		}
+	}
+	*w = '\0';
+}
+
+static void metadata(struct cloud *cloud, const struct instance *i, const char *encoded, struct http_answer *a)
+{
+	char *path = str_dup(encoded);
 	struct kvs l = {0};
 	const char *val;
 
+	if (!path) {
+		fail(a, 500, "500 - Internal Server Error");
+		return;
+	}
+	unescape(path);
 	all_leaves(cloud, i, &l);
 	val = kvs_get(&l, path);
 	if (val)
@@ -274,6 +299,7 @@ static void metadata(struct cloud *cloud, const struct instance *i, const char *
 	else if (!list_folder(&l, path, &a->body))
 		fail(a, 404, "404 - Not Found");
 	kvs_clear(&l);
+	free(path);
 }
 
 static void user_data(const struct instance *i, struct http_answer *a)

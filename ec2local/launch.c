@@ -364,11 +364,28 @@ out:
 	return rc;
 }
 
+/* One interface against its type. A type with a card more than it has EFA has none on the first card. */
+static int check_nic(struct call *c, const struct launch *l, const struct nic *n)
+{
+	const struct type *t = l->type;
+
+	if (n->card >= (t->cards ? t->cards : 1))
+		return call_fail(c, 400, "InvalidParameterValue", "The network card index %d is above what %s has", n->card, t->name);
+	if (str_eq(n->type, "efa-only") && n->card == 0 && n->device == 0)
+		return call_fail(c, 400, "InvalidParameterCombination",
+				 "An efa-only interface cannot be the primary network interface");
+	if (str_prefix(n->type, "efa") && n->card == 0 && t->cards > t->max_efa)
+		return call_fail(c, 400, "InvalidParameterCombination", "Network card 0 of %s does not support EFA", t->name);
+	return 0;
+}
+
 static int check_nics(struct call *c, const struct launch *l)
 {
 	int first = 0, efa = 0;
 
 	for (size_t i = 0; i < l->n_nics; i++) {
+		if (check_nic(c, l, &l->nics[i]) < 0)
+			return -1;
 		first += l->nics[i].device == 0 && l->nics[i].card == 0;
 		efa += str_prefix(l->nics[i].type, "efa");
 		for (size_t k = 0; k < i; k++) {
@@ -427,6 +444,12 @@ static int read_network(struct call *c, const struct params *p, struct launch *l
 	}
 	if (check_nics(c, l) < 0)
 		return -1;
+	for (int i = 1; l->n_nics > 1 && params_hasf(p, "NetworkInterface.%d", i); i++) {
+		if (params_getf(p, "NetworkInterface.%d.AssociatePublicIpAddress", i))
+			return call_fail(c, 400, "InvalidParameterCombination",
+					 "The associatePublicIPAddress parameter cannot be specified when launching with multiple "
+					 "network interfaces.");
+	}
 	for (size_t i = 0; i < l->n_nics; i++) {
 		if (l->nics[i].device == 0 && l->nics[i].card == 0)
 			l->primary = i;
@@ -529,9 +552,21 @@ out:
 	return rc;
 }
 
+static int check_request_tags(struct call *c, const struct params *p, const struct launch *l)
+{
+	for (int i = 1; p && l->market != MARKET_SPOT && params_hasf(p, "TagSpecification.%d", i); i++) {
+		if (str_eq(params_getf(p, "TagSpecification.%d.ResourceType", i), "spot-instances-request"))
+			return call_fail(c, 400, "InvalidParameterValue",
+					 "You cannot specify tags for Spot instances requests if there are no Spot instances requests "
+					 "being created by the request.");
+	}
+	return 0;
+}
+
 static int read_tags(struct call *c, const struct params *below, struct launch *l)
 {
-	if (tags_of(c, below, "instance", &l->tags) < 0 || tags_of(c, below, "volume", &l->volume_tags) < 0)
+	if (check_request_tags(c, &c->params, l) < 0 || check_request_tags(c, below, l) < 0 ||
+	    tags_of(c, below, "instance", &l->tags) < 0 || tags_of(c, below, "volume", &l->volume_tags) < 0)
 		return -1;
 	for (size_t i = 0; l->imds_tags && i < l->tags.key.n; i++) {
 		if (strpbrk(l->tags.key.v[i], " /") || str_eq(l->tags.key.v[i], ".") || str_eq(l->tags.key.v[i], ".."))

@@ -58,6 +58,7 @@ static int add(struct types *t, struct json_object *facts, struct err *e)
 		return err_set(e, "%s has no VCpuInfo.DefaultVCpus", x->name);
 	if (json_object_get_boolean(dig(facts, "NetworkInfo", "EfaSupported")))
 		x->max_efa = json_object_get_int(dig(dig(facts, "NetworkInfo", "EfaInfo"), "MaximumEfaInterfaces", NULL));
+	x->cards = json_object_get_int(dig(facts, "NetworkInfo", "MaximumNetworkCards"));
 	t->n++;
 	return 0;
 }

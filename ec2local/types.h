@@ -17,6 +17,7 @@ struct type {
 	int vcpus;
 	bool cluster_placement;
 	int max_efa;		   /* 0 = no EFA */
+	int cards;		   /* network cards */
 	struct json_object *facts; /* borrowed from doc */
 };
 

@@ -6,11 +6,15 @@
 
 #include <ctype.h>
 #include <json-c/json.h>
+#include <stdio.h>
 #include <string.h>
+
+#define SPECIAL "&<>\""
+#define SHORT 256 /* bytes of an element put together at once */
 
 static void add_escaped(struct buf *b, const char *s)
 {
-	static const char *const special = "&<>\"";
+	static const char *const special = SPECIAL;
 	static const char *const with[] = {"&amp;", "&lt;", "&gt;", "&quot;"};
 
 	while (*s) {
@@ -25,9 +29,15 @@ static void add_escaped(struct buf *b, const char *s)
 
 void xml_open(struct buf *b, const char *name)
 {
-	buf_char(b, '<');
-	buf_str(b, name);
-	buf_char(b, '>');
+	char line[SHORT];
+	size_t n = strlen(name);
+
+	if (n + 2 > sizeof(line))
+		return; /* no element has such a name */
+	line[0] = '<';
+	memcpy(line + 1, name, n);
+	line[n + 1] = '>';
+	buf_add(b, line, n + 2);
 }
 
 void xml_close(struct buf *b, const char *name)
@@ -39,8 +49,22 @@ void xml_close(struct buf *b, const char *name)
 
 void xml_text(struct buf *b, const char *name, const char *text)
 {
+	char line[SHORT];
+	size_t n = strlen(name), len = text ? strlen(text) : 0;
+
 	if (!text)
 		return;
+	if (2 * n + len + 5 <= sizeof(line) && text[strcspn(text, SPECIAL)] == '\0') {
+		/* nearly all of them: one addition to the buffer instead of seven */
+		line[0] = line[1 + n + 1 + len] = '<';
+		memcpy(line + 1, name, n);
+		line[1 + n] = line[2 * n + len + 4] = '>';
+		memcpy(line + n + 2, text, len);
+		line[n + len + 3] = '/';
+		memcpy(line + n + len + 4, name, n);
+		buf_add(b, line, 2 * n + len + 5);
+		return;
+	}
 	xml_open(b, name);
 	add_escaped(b, text);
 	xml_close(b, name);
@@ -48,9 +72,10 @@ void xml_text(struct buf *b, const char *name, const char *text)
 
 void xml_int(struct buf *b, const char *name, int64_t val)
 {
-	xml_open(b, name);
-	buf_fmt(b, "%lld", (long long)val);
-	xml_close(b, name);
+	char text[24];
+
+	snprintf(text, sizeof(text), "%lld", (long long)val);
+	xml_text(b, name, text);
 }
 
 void xml_bool(struct buf *b, const char *name, bool val)

@@ -148,12 +148,14 @@ static void random_bytes(void *out, size_t n)
 void rand_hex(char *out, size_t n)
 {
 	static const char digit[] = "0123456789abcdef";
-	unsigned char byte = 0;
+	unsigned char bytes[32];
 
 	for (size_t i = 0; i < n; i++) {
-		if (i % 2 == 0)
-			random_bytes(&byte, 1);
-		out[i] = digit[i % 2 ? byte & 15 : byte >> 4];
+		size_t at = i / 2 % sizeof bytes;
+
+		if (i % (2 * sizeof bytes) == 0) /* a system call for each byte would cost more than all the rest */
+			random_bytes(bytes, n - i < 2 * sizeof bytes ? (n - i + 1) / 2 : sizeof bytes);
+		out[i] = digit[i % 2 ? bytes[at] & 15 : bytes[at] >> 4];
 	}
 	out[n] = '\0';
 }
