@@ -181,16 +181,6 @@ static void fill_volume(const struct template_input *in, struct ec2_template *t)
 	t->root_encrypted = v->encrypted;
 }
 
-/* The resource's reservation, if it has any, replaces the queue's. */
-static void fill_reservation(const struct template_input *in, struct ec2_template *t)
-{
-	const struct compute_resource *r = in->resource;
-	bool own = r->capacity_reservation_id || r->capacity_reservation_group;
-
-	t->capacity_reservation_id = own ? r->capacity_reservation_id : in->queue->capacity_reservation_id;
-	t->capacity_reservation_group = own ? r->capacity_reservation_group : in->queue->capacity_reservation_group;
-}
-
 static void fill(const struct template_input *in, const struct hardware *h, struct template *out)
 {
 	struct ec2_template *t = &out->ec2;
@@ -217,7 +207,8 @@ static void fill(const struct template_input *in, const struct hardware *h, stru
 	t->instance_tags = &out->instance_tags;
 	t->own_tags = &out->own_tags;
 	fill_volume(in, t);
-	fill_reservation(in, t);
+	t->capacity_reservation_id = cluster_reservation_id(in->queue, in->resource);
+	t->capacity_reservation_group = cluster_reservation_group(in->queue, in->resource);
 }
 
 int template_build(const struct template_input *in, struct template *out, struct err *e)

@@ -27,6 +27,13 @@ TESTS += $(conf_unit_tests)
 %C%_test_trial_folder_LDADD = $(CONF_UNIT_LIBS)
 endif
 
+# What apply asks of EC2, against a model that was not written here; skipped where it is missing.
+check_PROGRAMS += tests/oracle/template_probe
+tests_oracle_template_probe_SOURCES = tests/oracle/template_probe.c
+tests_oracle_template_probe_LDADD = $(LIBS_ALL)
+TESTS += tests/oracle/test_templates
+EXTRA_DIST += tests/oracle/test_templates
+
 # The commands that change nothing, from outside.
 TESTS += tests/cli_render
 EXTRA_DIST += tests/cli_render tests/data/conf/types.json tests/data/conf/quickstart.yaml tests/data/conf/workshop.yaml \

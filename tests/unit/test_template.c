@@ -156,6 +156,7 @@ static void test_capacity(void **state)
 	template_clear(&t);
 
 	q->capacity = CAPACITY_ONDEMAND;
+	q->resources[0].reservation_at.line = 1; /* a section of its own, which replaces the queue's */
 	q->resources[0].capacity_reservation_group = copy_of("arn:aws:resource-groups:us-east-1:1:group/g");
 	assert_int_equal(template_build(&in, &t, &e), 0);
 	assert_null(t.ec2.market);
