@@ -19,6 +19,9 @@
 #include "lib/cluster/settings.h"
 #include "lib/node/name.h"
 #include "lib/node/node.h"
+#include "lib/node/offering.h"
+#include "lib/plan/capacity.h"
+#include "lib/plan/reconcile.h"
 #include "lib/slurmctl/slurmctl.h"
 #include "lib/state/store.h"
 
@@ -34,6 +37,7 @@
 #define MACHINES_SHOWN 100
 
 struct counts {
+	int disabled; /* nodes that are DOWN because their resource is short */
 	int off, waking, idle, busy, down, sleeping; /* nodes: idle~, #, up, working, down or drained, % */
 	int machines, launching;
 };
@@ -51,7 +55,9 @@ struct status {
 	struct counts *counts; /* one a resource */
 	struct launches launches;
 	struct bindings bindings;
-	struct ec2_call *machines; /* its reply; NULL = EC2 was not asked */
+	struct shortages shortages;
+	struct ec2_call **machines; /* one a cloud, their replies; NULL = EC2 was not asked */
+	size_t n_machines;
 	struct source source[N_SOURCES];
 	int64_t now_ms;
 	char *slurm_away, *ec2_away, *state_away; /* why a source is missing; NULL = it is there */
@@ -106,8 +112,11 @@ static void read_slurm(struct status *s, const struct settings *set)
 	if (slurmctl_ping(&e) || slurmctl_nodes(&l, &e))
 		s->slurm_away = why(&e);
 	for (size_t i = 0; !s->slurm_away && i < l.n; i++) {
-		if (node_name_resolve(s->gen, l.v[i].name, &n) == 0)
-			count_node(&s->counts[n.resource], l.v[i].state);
+		if (node_name_resolve(s->gen, l.v[i].name, &n))
+			continue;
+		count_node(&s->counts[n.resource], l.v[i].state);
+		s->counts[n.resource].disabled += node_state_is(l.v[i].state, 1u << NS_DOWN, 0, 0) &&
+						  reconcile_disabled(l.v[i].reason);
 	}
 	nodes_clear(&l);
 	slurmctl_close();
@@ -127,18 +136,39 @@ static void count_machines(struct status *s, const struct instances *l)
 	}
 }
 
+/* Machines in one cloud. -1: there is nothing to show. */
+static int read_cloud(struct status *s, const struct settings *set, size_t i, struct err *e)
+{
+	struct aws *a = i ? world_cloud_aws(set, &s->gen->clouds[i - 1], true, e) : world_aws(set, s->gen->region, true, e);
+	struct ec2_call *c = a ? ec2_describe_cluster(s->gen->uuid) : NULL;
+	int rc = -1;
+
+	if (a && !c)
+		err_nomem(e);
+	else if (a)
+		rc = ec2_perform_one(a, c, clock_mono_ms() + EC2_LIMIT_MS, e);
+	aws_destroy(a);
+	if (rc) {
+		ec2_call_destroy(c);
+		return -1;
+	}
+	count_machines(s, ec2_describe_reply(c));
+	s->machines[s->n_machines++] = c;
+	return 0;
+}
+
 static void read_ec2(struct status *s, const struct settings *set)
 {
 	struct err e = { 0 };
-	struct aws *a = world_aws(set, s->gen->region, true, &e);
-	struct ec2_call *c = a ? ec2_describe_cluster(s->gen->uuid) : NULL;
+	int rc = 0;
 
-	if (!a || !c || ec2_perform_one(a, c, clock_mono_ms() + EC2_LIMIT_MS, &e))
+	s->machines = calloc(s->gen->n_clouds + 1, sizeof(*s->machines));
+	if (!s->machines)
+		rc = err_nomem(&e);
+	for (size_t i = 0; !rc && i <= s->gen->n_clouds; i++)
+		rc = read_cloud(s, set, i, &e);
+	if (rc)
 		s->ec2_away = why_closed(s, &e);
-	else
-		count_machines(s, ec2_describe_reply(c));
-	s->machines = c;
-	aws_destroy(a);
 }
 
 static void count_launches(struct status *s)
@@ -159,7 +189,8 @@ static void read_state(struct status *s)
 	bool became = geteuid() == 0 && user_become(s->gen->slurm_user ? s->gen->slurm_user : SLURM_USER, &e) == 0;
 
 	st = store_open_readonly(STORE_PATH, &e);
-	if (!st || store_launches_open(st, &s->launches, &e) || store_bindings(st, &s->bindings, &e))
+	if (!st || store_launches_open(st, &s->launches, &e) || store_bindings(st, &s->bindings, &e) ||
+	    store_shortages(st, &s->shortages, &e))
 		s->state_away = why_closed(s, &e);
 	for (size_t i = 0; st && !s->state_away && i < N_SOURCES; i++) {
 		if (store_source(st, source_names[i], &s->source[i].ok_ms, &s->source[i].failed_ms, &s->source[i].error, &e))
@@ -198,7 +229,10 @@ static void status_clear(struct status *s)
 		free(s->source[i].error);
 	launches_clear(&s->launches);
 	bindings_clear(&s->bindings);
-	ec2_call_destroy(s->machines);
+	shortages_clear(&s->shortages);
+	for (size_t i = 0; i < s->n_machines; i++)
+		ec2_call_destroy(s->machines[i]);
+	free(s->machines);
 	free(s->counts);
 	free(s->slurm_away);
 	free(s->ec2_away);
@@ -266,9 +300,62 @@ static void print_launches(const struct status *s)
 	}
 }
 
-static const struct instances *machines_of(const struct status *s)
+/* Is it one of the ways to fill this resource? */
+static bool resource_has(const struct gen_resource *r, const struct offering *o)
 {
-	return s->machines && !s->ec2_away ? ec2_describe_reply(s->machines) : NULL;
+	for (size_t i = 0; i < r->n_stages; i++) {
+		const struct gen_stage *st = &r->stages[i];
+
+		if (str_eq(capacity_market(r, st), o->market) && strs_has(&st->instance_types, o->type) &&
+		    (str_eq(o->zone, ZONE_ANY) || !st->zones.n || strs_has(&st->zones, o->zone)))
+			return true;
+	}
+	return false;
+}
+
+/* Nodes out of use in the resources that have this offering. */
+static int count_disabled(const struct status *s, const struct offering *o)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < s->gen->n_resources; i++)
+		n += resource_has(&s->gen->resources[i], o) ? s->counts[i].disabled : 0;
+	return n;
+}
+
+/* When it may be asked again, or how much of it. */
+static void next_text(char *text, size_t size, const struct shortage *f, int64_t now_ms)
+{
+	int64_t allowed = capacity_allowed(f, now_ms);
+
+	if (allowed == 0 && f->until_ms > now_ms)
+		snprintf(text, size, "in %" PRId64 " s", (f->until_ms - now_ms + 999) / 1000);
+	else if (allowed == 0)
+		snprintf(text, size, "probing");
+	else if (allowed < 0)
+		snprintf(text, size, "one probe");
+	else
+		snprintf(text, size, "%" PRId64 " nodes", allowed);
+}
+
+static void print_shortages(const struct status *s)
+{
+	if (!s->shortages.n)
+		return;
+	printf("%-16s %-16s %-12s %-32s %9s %11s %8s\n", "SHORT OF", "ZONE", "MARKET", "CODE", "SINCE", "NEXT TRY", "DISABLED");
+	for (size_t i = 0; i < s->shortages.n; i++) {
+		const struct shortage *f = &s->shortages.v[i];
+		char since[32], next[40], disabled[16] = "?";
+
+		snprintf(since, sizeof(since), "%" PRId64 " s", (s->now_ms - f->failed_ms) / 1000);
+		next_text(next, sizeof(next), f, s->now_ms);
+		if (!s->slurm_away)
+			snprintf(disabled, sizeof(disabled), "%d", count_disabled(s, &f->of));
+		printf("%-16s %-16s %-12s %-32s %9s %11s %8s\n", f->of.type,
+		       str_eq(f->of.zone, ZONE_ANY) ? "every" : f->of.zone, f->of.market, f->code ? f->code : "-", since, next,
+		       disabled);
+	}
+	putchar('\n');
 }
 
 /* The node a machine is bound to, or NULL. */
@@ -281,17 +368,30 @@ static const char *node_of(const struct status *s, const char *instance)
 	return NULL;
 }
 
+/* The next of them after *cloud and *i that lives, in any cloud; NULL = no more. Both begin at 0. */
+static const struct instance *next_machine(const struct status *s, size_t *cloud, size_t *i)
+{
+	for (; !s->ec2_away && *cloud < s->n_machines; (*cloud)++, *i = 0) {
+		const struct instances *l = ec2_describe_reply(s->machines[*cloud]);
+
+		while (*i < l->n) {
+			const struct instance *m = &l->v[(*i)++];
+
+			if (instance_alive(m->state))
+				return m;
+		}
+	}
+	return NULL;
+}
+
 static void print_machines(const struct status *s)
 {
-	const struct instances *l = machines_of(s);
-	size_t shown = 0, more = 0;
+	size_t shown = 0, more = 0, cloud = 0, i = 0;
+	const struct instance *m;
 
-	for (size_t i = 0; l && i < l->n; i++) {
-		const struct instance *m = &l->v[i];
+	while ((m = next_machine(s, &cloud, &i))) {
 		const char *node = node_of(s, m->id);
 
-		if (!instance_alive(m->state))
-			continue;
 		if (shown++ >= MACHINES_SHOWN) {
 			more++;
 			continue;
@@ -311,6 +411,7 @@ static void print_text(const struct status *s)
 	       g->slurm_version, g->region);
 	print_rows(s);
 	putchar('\n');
+	print_shortages(s);
 	print_machines(s);
 	if (!s->state_away) {
 		print_sources(s);
@@ -330,7 +431,8 @@ static int put_counts(struct json_object *o, const struct status *s, const struc
 {
 	if (!s->slurm_away &&
 	    (jview_put_i64(o, "off", c->off) || jview_put_i64(o, "waking", c->waking) || jview_put_i64(o, "idle", c->idle) ||
-	     jview_put_i64(o, "busy", c->busy) || jview_put_i64(o, "down", c->down) || jview_put_i64(o, "going", c->sleeping)))
+	     jview_put_i64(o, "busy", c->busy) || jview_put_i64(o, "down", c->down) || jview_put_i64(o, "going", c->sleeping) ||
+	     jview_put_i64(o, "disabled", c->disabled)))
 		return -1;
 	if (!s->ec2_away && jview_put_i64(o, "machines", c->machines))
 		return -1;
@@ -370,6 +472,26 @@ static int put_launch(struct json_object *list, const struct launch *l)
 		       : 0;
 }
 
+static int put_shortage(struct json_object *list, const struct status *s, const struct shortage *f)
+{
+	struct json_object *o = json_object_new_object();
+	int64_t allowed = capacity_allowed(f, s->now_ms);
+
+	if (!o || json_object_array_add(list, o)) {
+		json_object_put(o);
+		return -1;
+	}
+	return jview_put_str(o, "type", f->of.type) || jview_put_str(o, "zone", f->of.zone) ||
+			       jview_put_str(o, "market", f->of.market) || jview_put_str(o, "code", f->code) ||
+			       jview_put_str(o, "message", f->message) || jview_put_i64(o, "refusals", f->failures) ||
+			       jview_put_i64(o, "refused_ms", f->failed_ms) || jview_put_i64(o, "until_ms", f->until_ms) ||
+			       jview_put_str(o, "state", allowed == 0 ? "closed" : allowed < 0 ? "probe" : "limited") ||
+			       jview_put_i64(o, "budget", f->budget) ||
+			       (!s->slurm_away && jview_put_i64(o, "disabled", count_disabled(s, &f->of)))
+		       ? -1
+		       : 0;
+}
+
 static int put_source(struct json_object *all, const char *name, const struct source *from)
 {
 	struct json_object *o = json_object_new_object();
@@ -400,12 +522,12 @@ static int put_machine(struct json_object *list, const struct status *s, const s
 
 static int put_machines(struct json_object *list, const struct status *s)
 {
-	const struct instances *l = machines_of(s);
+	size_t cloud = 0, i = 0;
+	const struct instance *m;
 
-	for (size_t i = 0; l && i < l->n; i++) {
-		if (instance_alive(l->v[i].state) && put_machine(list, s, &l->v[i]))
+	while ((m = next_machine(s, &cloud, &i)))
+		if (put_machine(list, s, m))
 			return -1;
-	}
 	return 0;
 }
 
@@ -420,8 +542,9 @@ static int put_lists(struct json_object *o, const struct status *s)
 	struct json_object *rows = put_new(o, "resources", json_object_new_array());
 	struct json_object *machines = put_new(o, "machines", json_object_new_array());
 	struct json_object *launches = put_new(o, "launches", json_object_new_array());
+	struct json_object *shortages = put_new(o, "shortages", json_object_new_array());
 	struct json_object *sources = put_new(o, "sources", json_object_new_object());
-	int rc = !rows || !machines || !launches || !sources;
+	int rc = !rows || !machines || !launches || !shortages || !sources;
 
 	if (rc || put_machines(machines, s))
 		return -1;
@@ -429,6 +552,8 @@ static int put_lists(struct json_object *o, const struct status *s)
 		rc = rc || put_resource(rows, s, i);
 	for (size_t i = 0; i < s->launches.n; i++)
 		rc = rc || put_launch(launches, &s->launches.v[i]);
+	for (size_t i = 0; i < s->shortages.n; i++)
+		rc = rc || put_shortage(shortages, s, &s->shortages.v[i]);
 	for (size_t i = 0; i < N_SOURCES && !s->state_away; i++)
 		rc = rc || put_source(sources, source_names[i], &s->source[i]);
 	return rc ? -1 : 0;
@@ -486,8 +611,9 @@ const struct command cmd_status = {
 	.usage =
 		"usage: slurm-ec2 status [--json]\n"
 		"Show each compute resource of the applied cluster: its nodes in Slurm (off = idle~, waking, idle, busy, down or drained,\n"
-		"going = powering down), its machines in EC2 and launches under way; and how fresh clustermgtd's view is. What cannot be\n"
-		"asked (slurmctld, EC2, our state) is said and shown as \"?\".\n\n"
+		"going = powering down), its machines in EC2 and launches under way; what EC2 ran short of, when\n"
+		"it is asked again and how many nodes are disabled meanwhile; and how fresh clustermgtd's view is. What cannot be asked\n"
+		"(slurmctld, EC2, our state) is said and shown as \"?\".\n\n"
 		"Exit status: 0 all sources answered, 1 slurmctld or EC2 did not, or nothing is applied, 2 wrong usage.\n",
 	.run = run,
 };
