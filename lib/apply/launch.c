@@ -150,10 +150,11 @@ static void judge_error(struct launching *l)
 		add_refusal(l, &(struct resume_refusal){.code = a->code, .message = a->message});
 }
 
-/* Throttled choices are not short: they are asked again, whatever became of the others. */
-static void judge_choices(struct launching *l, const struct ec2_launch_reply *r)
+/* Throttled choices are not short: they are asked again, whatever became of the others. A fleet's answer that only repeats
+ * (listed: the machines it named itself) says nothing of capacity when it is empty. */
+static void judge_choices(struct launching *l, const struct ec2_launch_reply *r, size_t listed)
 {
-	bool later = false, capacity = false;
+	bool later = is_fleet(l) && (l->replay || l->call->repeated) && listed == 0 && r->n_errors == 0, capacity = false;
 
 	for (size_t i = 0; i < r->n_errors; i++) {
 		const struct ec2_launch_error *x = &r->errors[i];
@@ -172,7 +173,7 @@ static void judge_choices(struct launching *l, const struct ec2_launch_reply *r)
 				   .type = x->type, .subnet_id = x->subnet_id, .code = code, .message = x->message});
 	}
 	l->why = later ? SHORT_LATER : capacity || r->n_errors == 0 ? SHORT_CAPACITY : SHORT_FATAL;
-	if (!l->code && l->got.n == 0)
+	if (!l->code && l->got.n == 0 && !later)
 		l->code = CODE_INSUFFICIENT;
 }
 
@@ -180,6 +181,7 @@ void launching_read(struct world *w, struct launching *l, int64_t deadline)
 {
 	const struct aws_error *a = &l->call->error;
 	const struct ec2_launch_reply *r = l->call->sent && a->class == AWS_OK ? ec2_launch_reply(l->call) : NULL;
+	size_t listed = r ? r->instances.n : 0;
 	bool known = r || definite_no(l);
 	struct err e = {""};
 
@@ -195,7 +197,7 @@ void launching_read(struct world *w, struct launching *l, int64_t deadline)
 	}
 	l->outcome = l->got.n ? LAUNCHING_CAME : LAUNCHING_REFUSED;
 	if (r)
-		judge_choices(l, r);
+		judge_choices(l, r, listed);
 	else
 		judge_error(l);
 }

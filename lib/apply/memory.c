@@ -56,11 +56,11 @@ static bool holds(const struct memory *m, const struct offering *o, int64_t now)
 	return s && s->probe_until_ms > now;
 }
 
-static void look_at(struct look *l, const struct shortage *s)
+static void look_at(struct look *l, const struct gen_stage *g, const struct shortage *s)
 {
 	int64_t allowed;
 
-	if (!s || holds(l->m, &s->of, l->now))
+	if (!s || holds(l->m, &s->of, l->now) || !capacity_holds(s, g))
 		return;
 	if (s->probe_until_ms > l->now) {
 		l->later = true;
@@ -106,8 +106,8 @@ static struct look look(const struct memory *m, const struct shortages *fresh, c
 	const char *type = g->instance_types.v[c->type], *market = capacity_market(r, g);
 	struct look l = {.m = m, .now = now};
 
-	look_at(&l, shortages_find(fresh, type, c->subnet < g->zones.n ? g->zones.v[c->subnet] : "", market));
-	look_at(&l, shortages_find(fresh, type, ZONE_ANY, market));
+	look_at(&l, g, shortages_find(fresh, type, c->subnet < g->zones.n ? g->zones.v[c->subnet] : "", market));
+	look_at(&l, g, shortages_find(fresh, type, ZONE_ANY, market));
 	return l;
 }
 

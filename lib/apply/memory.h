@@ -36,8 +36,8 @@ enum gate {
 
 struct capacity_rule memory_rule(const struct world *w);
 int memory_read(struct world *w, struct memory *m, struct err *e);
-/* May this probe step go? For GATE_CLOSED *closed gets one entry a closed choice; texts are borrowed from the generation and m,
- * the caller frees the array. -1 no memory or the store. */
+/* May this probe step go? *closed gets one entry a closed choice, at least one for GATE_CLOSED; texts are borrowed from the
+ * generation and m, the caller frees the array. -1 no memory or the store. */
 int memory_gate(struct world *w, struct memory *m, const struct resume_step *s, struct resume_refusal **closed, size_t *n,
 		struct err *e);
 /* Note refusals of a launch that no plan of this run sent, in m->known and the store. */

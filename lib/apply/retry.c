@@ -206,8 +206,8 @@ static int go_on(struct retry *r, size_t launching, const struct strs *wait, siz
 		return -1;
 	if (l->code && l->message && kvs_add(&r->run.words, l->code, l->message) < 0)
 		return err_nomem(e);
-	if (l->why == SHORT_LATER)
-		r->run.hurried = true; /* the next loop is soon enough to ask a throttled EC2 again */
+	if (l->why == SHORT_LATER && l->code)
+		r->run.hurried = true; /* throttled: the next loop is soon enough to ask again */
 	if (add_job(r, &l->row, wait, from) < 0 || add_unserved(r, launching, wait, from) < 0)
 		return err_nomem(e);
 	return 0;

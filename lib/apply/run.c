@@ -251,9 +251,9 @@ static int pass_gate(struct run *r, const struct resume_step *s)
 		gate = GATE_GO; /* if the store is away, so is the launch's row: that ends it */
 	} else if (gate == GATE_CLOSED) {
 		a.why = SHORT_CAPACITY;
-		a.refused = closed;
 		a.code = closed[0].code;
 	}
+	a.refused = closed;
 	rc = gate == GATE_GO ? 1 : resume_plan_answer(r->plan, s->id, &a, clock_wall_ms());
 	free(closed);
 	return rc;

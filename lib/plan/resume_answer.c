@@ -296,6 +296,8 @@ static enum resume_short why(const struct resume_answer *a)
 static enum probe_end take_short(struct taken *t)
 {
 	if (t->why == SHORT_LATER) {
+		for (size_t i = 0; i < t->answer->n_refused; i++)
+			learn_named(t, &t->answer->refused[i], true); /* the others are asked again without it */
 		short_later(t);
 		return PROBE_AGAIN;
 	}

@@ -433,13 +433,13 @@ static bool not_now(struct ec2_call *c)
 	return fake.run_class != AWS_OK;
 }
 
-static void run(struct ec2_call *c)
+static void run(const struct aws *a, struct ec2_call *c)
 {
 	char token[64];
 	int min, max;
 
 	assert_int_equal(sscanf(c->body, "%63s %d %d", token, &min, &max), 3);
-	assert_int_equal(strs_addf(&fake.trace, "ec2 run min %d max %d", min, max), 0);
+	assert_int_equal(strs_addf(&fake.trace, "ec2%s run min %d max %d", a ? " second" : "", min, max), 0);
 	if (not_now(c))
 		return;
 	launch(c, token, min, max);
@@ -566,7 +566,7 @@ int ec2_perform(struct aws *a, struct ec2_call *const *calls, size_t n, int64_t 
 		} else if (!deadline && !str_prefix(calls[i]->action, "Describe")) {
 			calls[i]->error.class = AWS_THROTTLE;
 		} else if (str_eq(calls[i]->action, "RunInstances")) {
-			run(calls[i]);
+			run(a, calls[i]);
 		} else if (str_eq(calls[i]->action, "CreateFleet")) {
 			fleet(calls[i]);
 		} else {
