@@ -400,6 +400,27 @@ static int look_for_machines(struct apply_job *j, struct aws *aws, struct machin
 	return rc;
 }
 
+/* Machines where no queue of the new generation is would be seen by nobody any more. */
+static int judge_left(struct apply_job *j, struct err *e)
+{
+	for (size_t i = j->gen->n_clouds + 1; i < j->n_clouds; i++) {
+		struct ec2_call *c = ec2_describe_cluster(j->gen->uuid);
+		int rc = c ? ec2_perform_one(j->clouds[i].aws, c, apply_deadline(), e) : err_nomem(e);
+		const struct instances *l = rc == 0 ? ec2_describe_reply(c) : NULL;
+		size_t n = 0;
+
+		for (size_t k = 0; l && k < l->n; k++)
+			n += instance_alive(l->v[k].state) != 0;
+		if (n)
+			APPLY_PROBLEM(j, "%zu machine%s of this cluster live%s in %s, where no queue would be any more: let %s end first",
+				      n, n == 1 ? "" : "s", n == 1 ? "s" : "", j->clouds[i].region, n == 1 ? "it" : "them");
+		ec2_call_destroy(c);
+		if (rc)
+			return err_prefix(e, "region %s of the generation before", j->clouds[i].region);
+	}
+	return 0;
+}
+
 int apply_step_machines(struct apply_job *j, struct buf *note, struct err *e)
 {
 	struct machines m = { 0 };
@@ -408,6 +429,8 @@ int apply_step_machines(struct apply_job *j, struct buf *note, struct err *e)
 
 	for (size_t i = 0; i <= j->gen->n_clouds && rc == 0; i++)
 		rc = look_for_machines(j, j->clouds[i].aws, &m, e);
+	if (rc == 0)
+		rc = judge_left(j, e);
 	one = m.n_foreign == 1;
 	if (rc == 0 && m.n_foreign)
 		APPLY_PROBLEM(j,

@@ -35,13 +35,19 @@
 #define ANSWER_LIMIT_MS 90000
 #define N_FILES 4
 
+/* What the cluster has in one cloud. */
+struct removal_cloud {
+	struct aws *aws;
+	struct ec2_call *machines, *templates, *placements;
+	struct strs alive; /* instance ids */
+};
+
 struct removal {
 	bool yes, terminate, purge;
 	struct settings *set;
 	struct generation *gen;
-	struct aws *aws;
-	struct ec2_call *machines, *templates, *placements;
-	struct strs alive; /* instance ids */
+	struct removal_cloud *clouds; /* the cluster's own, then those of gen->clouds */
+	size_t n_clouds;
 	struct apply_file file[N_FILES];
 	char *slurm_conf, *slurm_user;
 	int lock_fd;
@@ -53,34 +59,55 @@ struct removal {
 
 /* --- looking */
 
-static int ask(struct removal *u, struct ec2_call **to, struct ec2_call *c, struct err *e)
+static int ask(struct removal_cloud *r, struct ec2_call **to, struct ec2_call *c, struct err *e)
 {
 	*to = c;
-	return c ? ec2_perform_one(u->aws, c, apply_deadline(), e) : err_nomem(e);
+	return c ? ec2_perform_one(r->aws, c, apply_deadline(), e) : err_nomem(e);
 }
 
-static int list_alive(struct removal *u, struct err *e)
+static int list_alive(struct removal_cloud *r, struct err *e)
 {
-	const struct instances *l = ec2_describe_reply(u->machines);
+	const struct instances *l = ec2_describe_reply(r->machines);
 
-	strs_clear(&u->alive);
+	strs_clear(&r->alive);
 	for (size_t i = 0; l && i < l->n; i++) {
-		if (instance_alive(l->v[i].state) && strs_add(&u->alive, l->v[i].id))
+		if (instance_alive(l->v[i].state) && strs_add(&r->alive, l->v[i].id))
 			return err_nomem(e);
 	}
 	return 0;
 }
 
+static int look_cloud(struct removal *u, struct removal_cloud *r, struct err *e)
+{
+	if (!r->aws || ask(r, &r->machines, ec2_describe_cluster(u->gen->uuid), e) ||
+	    ask(r, &r->templates, ec2_describe_templates(u->gen->uuid), e) ||
+	    ask(r, &r->placements, ec2_describe_placement_groups(u->gen->uuid), e))
+		return -1;
+	return list_alive(r, e);
+}
+
 static int look_ec2(struct removal *u, struct err *e)
 {
-	u->aws = world_aws(u->set, u->gen->region, true, e);
-	if (!u->aws)
-		return -1;
-	if (ask(u, &u->machines, ec2_describe_cluster(u->gen->uuid), e) ||
-	    ask(u, &u->templates, ec2_describe_templates(u->gen->uuid), e) ||
-	    ask(u, &u->placements, ec2_describe_placement_groups(u->gen->uuid), e))
-		return -1;
-	return list_alive(u, e);
+	u->clouds = calloc(1 + u->gen->n_clouds, sizeof(*u->clouds));
+	if (!u->clouds)
+		return err_nomem(e);
+	u->n_clouds = 1 + u->gen->n_clouds;
+	for (size_t i = 0; i < u->n_clouds; i++) {
+		u->clouds[i].aws = i ? world_cloud_aws(u->set, &u->gen->clouds[i - 1], true, e)
+				     : world_aws(u->set, u->gen->region, true, e);
+		if (look_cloud(u, &u->clouds[i], e))
+			return i ? err_prefix(e, "region %s", u->gen->clouds[i - 1].region) : -1;
+	}
+	return 0;
+}
+
+static size_t count_alive(const struct removal *u)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < u->n_clouds; i++)
+		n += u->clouds[i].alive.n;
+	return n;
 }
 
 /* What stands between marks that are not whole may be the site's. */
@@ -196,7 +223,7 @@ static int look_jobs(struct removal *u, struct err *e)
 	struct kvs all = { 0 };
 	int rc = 0;
 
-	if (u->alive.n == 0 || open_slurm(u, e) || slurmctl_ping(e) || slurmctl_running_jobs(&all, e))
+	if (count_alive(u) == 0 || open_slurm(u, e) || slurmctl_ping(e) || slurmctl_running_jobs(&all, e))
 		goto out;
 	for (size_t i = 0; i < all.key.n && rc == 0; i++) {
 		if (has_our_node(u, all.val.v[i]))
@@ -207,24 +234,32 @@ out:
 	return rc;
 }
 
+static void show_made(const struct removal_cloud *r)
+{
+	const struct ec2_template_refs *t = ec2_template_reply(r->templates);
+	const struct ec2_placements *p = ec2_placement_groups_reply(r->placements);
+
+	for (size_t i = 0; t && i < t->n; i++)
+		printf("  launch template %s (%s)\n", t->v[i].name, t->v[i].id);
+	for (size_t i = 0; p && i < p->n; i++)
+		printf("  placement group %s\n", p->v[i].name);
+}
+
 static void show(const struct removal *u)
 {
-	const struct ec2_template_refs *t = ec2_template_reply(u->templates);
-	const struct ec2_placements *p = ec2_placement_groups_reply(u->placements);
-
 	printf("cluster %s (%s)\n", u->gen->cluster_name, u->gen->uuid);
 	for (size_t i = 0; i < N_FILES; i++) {
 		if (!str_eq(u->file[i].old_text, u->file[i].new_text))
 			printf("  %s %s\n", u->file[i].new_text ? "take our lines out of" : "remove", u->file[i].path);
 	}
-	for (size_t i = 0; i < u->alive.n; i++)
-		printf("  machine %s\n", u->alive.v[i]);
+	for (size_t i = 0; i < u->n_clouds; i++) {
+		for (size_t k = 0; k < u->clouds[i].alive.n; k++)
+			printf("  machine %s\n", u->clouds[i].alive.v[k]);
+	}
 	for (size_t i = 0; i < u->jobs.key.n; i++)
 		printf("  job %s on %s ends with its machines\n", u->jobs.key.v[i], u->jobs.val.v[i]);
-	for (size_t i = 0; t && i < t->n; i++)
-		printf("  launch template %s (%s)\n", t->v[i].name, t->v[i].id);
-	for (size_t i = 0; p && i < p->n; i++)
-		printf("  placement group %s\n", p->v[i].name);
+	for (size_t i = 0; i < u->n_clouds; i++)
+		show_made(&u->clouds[i]);
 	printf("  %s\n",
 	       u->purge ? "state in " PKGSTATEDIR : "the applied generation (" PKGSTATEDIR " stays, --purge removes it)");
 }
@@ -276,22 +311,22 @@ static int leave_slurm(struct removal *u, struct err *e)
 }
 
 /* A placement group cannot go before its machines have ended. */
-static int end_machines(struct removal *u, struct err *e)
+static int end_machines(struct removal *u, struct removal_cloud *r, struct err *e)
 {
 	int64_t until = clock_mono_ms() + GONE_LIMIT_MS;
 
-	if (u->alive.n == 0)
+	if (r->alive.n == 0)
 		return 0;
-	if (ec2_terminate_all(u->aws, (const char *const *)u->alive.v, u->alive.n, apply_deadline(), e))
+	if (ec2_terminate_all(r->aws, (const char *const *)r->alive.v, r->alive.n, apply_deadline(), e))
 		return -1;
 	for (;;) {
 		const struct instances *l;
 		size_t going = 0;
 
-		ec2_call_destroy(u->machines);
-		if (ask(u, &u->machines, ec2_describe_cluster(u->gen->uuid), e))
+		ec2_call_destroy(r->machines);
+		if (ask(r, &r->machines, ec2_describe_cluster(u->gen->uuid), e))
 			return -1;
-		l = ec2_describe_reply(u->machines);
+		l = ec2_describe_reply(r->machines);
 		for (size_t i = 0; l && i < l->n; i++)
 			going += l->v[i].state != INSTANCE_TERMINATED;
 		if (!going)
@@ -303,25 +338,34 @@ static int end_machines(struct removal *u, struct err *e)
 	}
 }
 
-static int remove_one(struct removal *u, struct ec2_call *c, struct err *e)
+static int remove_one(struct removal_cloud *r, struct ec2_call *c, struct err *e)
 {
-	int rc = c ? ec2_perform_one(u->aws, c, apply_deadline(), e) : err_nomem(e);
+	int rc = c ? ec2_perform_one(r->aws, c, apply_deadline(), e) : err_nomem(e);
 
 	ec2_call_destroy(c);
 	return rc;
 }
 
-static int remove_made(struct removal *u, struct err *e)
+static int remove_made(struct removal_cloud *r, struct err *e)
 {
-	const struct ec2_template_refs *t = ec2_template_reply(u->templates);
-	const struct ec2_placements *p = ec2_placement_groups_reply(u->placements);
+	const struct ec2_template_refs *t = ec2_template_reply(r->templates);
+	const struct ec2_placements *p = ec2_placement_groups_reply(r->placements);
 
 	for (size_t i = 0; t && i < t->n; i++) {
-		if (remove_one(u, ec2_delete_template(t->v[i].id), e))
+		if (remove_one(r, ec2_delete_template(t->v[i].id), e))
 			return -1;
 	}
 	for (size_t i = 0; p && i < p->n; i++) {
-		if (str_eq(p->v[i].state, "available") && remove_one(u, ec2_delete_placement_group(p->v[i].name), e))
+		if (str_eq(p->v[i].state, "available") && remove_one(r, ec2_delete_placement_group(p->v[i].name), e))
+			return -1;
+	}
+	return 0;
+}
+
+static int leave_ec2(struct removal *u, struct err *e)
+{
+	for (size_t i = 0; i < u->n_clouds; i++) {
+		if (end_machines(u, &u->clouds[i], e) || remove_made(&u->clouds[i], e))
 			return -1;
 	}
 	return 0;
@@ -356,11 +400,13 @@ static int daemon_is_down(const struct removal *u, struct err *e)
 
 static int may_go_on(const struct removal *u, struct err *e)
 {
+	size_t n = count_alive(u);
+
 	if (daemon_is_down(u, e))
 		return -1;
-	if (u->alive.n && !u->terminate)
-		return err_set(e, "%zu machine%s: drain the queues and wait until %s ended, or give --terminate", u->alive.n,
-			       u->alive.n == 1 ? " lives" : "s live", u->alive.n == 1 ? "it has" : "they have");
+	if (n && !u->terminate)
+		return err_set(e, "%zu machine%s: drain the queues and wait until %s ended, or give --terminate", n,
+			       n == 1 ? " lives" : "s live", n == 1 ? "it has" : "they have");
 	if (!u->yes && !session_confirm("Remove all this?"))
 		return err_set(e, "not confirmed (give --yes where nobody can answer)");
 	return 0;
@@ -375,7 +421,7 @@ static int uninstall(struct removal *u, struct err *e)
 	fflush(stdout);
 	if (may_go_on(u, e))
 		return err_prefix(e, "nothing was removed");
-	if (leave_slurm(u, e) || end_machines(u, e) || remove_made(u, e) || forget(u, e))
+	if (leave_slurm(u, e) || leave_ec2(u, e) || forget(u, e))
 		return -1;
 	apply_forget_copies(u->file, N_FILES);
 	puts("removed");
@@ -389,14 +435,17 @@ static void removal_clear(struct removal *u)
 		free(u->file[i].old_text);
 		free(u->file[i].new_text);
 	}
-	ec2_call_destroy(u->machines);
-	ec2_call_destroy(u->templates);
-	ec2_call_destroy(u->placements);
-	strs_clear(&u->alive);
+	for (size_t i = 0; i < u->n_clouds; i++) {
+		ec2_call_destroy(u->clouds[i].machines);
+		ec2_call_destroy(u->clouds[i].templates);
+		ec2_call_destroy(u->clouds[i].placements);
+		strs_clear(&u->clouds[i].alive);
+		aws_destroy(u->clouds[i].aws);
+	}
+	free(u->clouds);
 	kvs_clear(&u->jobs);
 	if (u->slurm_open)
 		slurmctl_close();
-	aws_destroy(u->aws);
 	generation_destroy(u->gen);
 	settings_destroy(u->set);
 	free(u->slurm_conf);

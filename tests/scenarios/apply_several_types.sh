@@ -98,9 +98,23 @@ expect ami-0eeeeeeeeeeeeeee1 "$(far describe-launch-template-versions --launch-t
 	--query 'LaunchTemplateVersions[0].LaunchTemplateData.ImageId' --output text)" "its image"
 expect 1 "$(far describe-placement-groups --query 'length(PlacementGroups)')" "placement groups of the other"
 
-step "back home: what was made there goes"
+step "machines there keep their region in the cluster"
+machine=$(far run-instances --launch-template LaunchTemplateName=demo/queue1/t2micro --count 1 --query 'Instances[0].InstanceId' --output text)
 settings </dev/null
+quickstart | refused '1 machine of this cluster lives in eu-west-1, where no queue would be any more'
+far terminate-instances --instance-ids "$machine" >/dev/null
+far wait instance-terminated --instance-ids "$machine"
+
+step "back home: what was made there goes"
 quickstart | apply_cluster
 expect 1 "$(ec2 describe-launch-templates --query 'length(LaunchTemplates)')" "templates of the cluster's region"
 expect 0 "$(far describe-launch-templates --query 'length(LaunchTemplates)')" "templates of the other"
 expect 0 "$(far describe-placement-groups --query 'length(PlacementGroups)')" "placement groups of the other"
+
+step "uninstall looks into every region"
+on_head sh -c 'cat >>/etc/slurm-ec2/settings.yaml' <<<'Queues: [{Name: queue1, Region: eu-west-1, Ec2Endpoint: "http://127.0.0.1:8001"}]'
+on_head sed -i '/^ImageId/d' /etc/slurm-ec2/settings.yaml
+quickstart 's/subnet-0fedcba9876543210/subnet-0eeeeeeeeeeeeeee1/' | apply_cluster
+expect 1 "$(far describe-launch-templates --query 'length(LaunchTemplates)')" "templates of the other"
+on_head slurm-ec2 uninstall --yes
+expect 0 "$(far describe-launch-templates --query 'length(LaunchTemplates)')" "templates of the other"
