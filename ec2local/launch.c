@@ -60,6 +60,7 @@ const char *const launch_params[] = {
     "NetworkInterface.N.SecurityGroupId.N",
     "NetworkInterface.N.SubnetId",
     "Placement.AvailabilityZone",
+    "Placement.GroupId",
     "Placement.GroupName",
     "Placement.Tenancy",
     "PrivateDnsNameOptions.EnableResourceNameDnsARecord",
@@ -460,7 +461,7 @@ static int read_network(struct call *c, const struct params *p, struct launch *l
 
 static int read_placement(struct call *c, const struct params *p, struct launch *l)
 {
-	const char *name = params_get(p, "Placement.GroupName");
+	const char *id = params_get(p, "Placement.GroupId"), *name = id ? id : params_get(p, "Placement.GroupName");
 	const struct placement *g = name ? placements_find(&c->cloud->placements, name) : NULL;
 
 	if (!name || !*name)
@@ -470,7 +471,7 @@ static int read_placement(struct call *c, const struct params *p, struct launch 
 	if (str_eq(g->strategy, "cluster") && !l->type->cluster_placement)
 		return call_fail(c, 400, "InvalidParameterCombination",
 				 "Cluster placement groups are not supported by the '%s' instance type", l->type->name);
-	return copy_text(c, &l->placement, name);
+	return copy_text(c, &l->placement, g->name);
 }
 
 /* "0.05"; a price of zero or less is refused as EC2 does. */
