@@ -349,17 +349,21 @@ bool observed_unfinished(const struct observed *o)
 	return o->launches.n > 0 || !o->slurm || !o->ec2 || lacks_address(&o->bindings);
 }
 
+/* Which comes first: ms, or another time if that is still to come. */
+static int64_t sooner(int64_t ms, int64_t other, int64_t now)
+{
+	return other > now && other < ms ? other : ms;
+}
+
 int64_t observed_wake_ms(const struct observed *o, const struct kept *k, int64_t ms)
 {
 	int64_t now = clock_wall_ms();
 
 	for (size_t i = 0; i < o->shortages.n; i++) {
-		if (o->shortages.v[i].until_ms > now && o->shortages.v[i].until_ms < ms)
-			ms = o->shortages.v[i].until_ms;
+		ms = sooner(ms, o->shortages.v[i].until_ms, now);
+		ms = sooner(ms, o->shortages.v[i].failed_ms + RECONCILE_REQUEUE_MS, now);
 	}
-	for (size_t i = 0; i < k->blocks.blocks.n; i++) {
-		if (k->blocks.blocks.v[i].start_ms > now && k->blocks.blocks.v[i].start_ms < ms)
-			ms = k->blocks.blocks.v[i].start_ms;
-	}
+	for (size_t i = 0; i < k->blocks.blocks.n; i++)
+		ms = sooner(ms, k->blocks.blocks.v[i].start_ms, now);
 	return ms;
 }

@@ -65,24 +65,55 @@ static int join_waiting(struct view *v)
 }
 
 /* A probe that is under way does not count: it is over in a second, and ten thousand nodes need not go and come back for it. */
+static int copy_memory(struct view *v)
+{
+	if (shortages_copy(&v->closing, v->in->shortages) || shortages_copy(&v->resting, v->in->shortages))
+		return -1;
+	for (size_t i = 0; i < v->closing.n; i++) {
+		struct shortage *r = &v->resting.v[i];
+
+		v->closing.v[i].probe_until_ms = 0;
+		r->probe_until_ms = 0;
+		if (!r->budget && r->until_ms < r->failed_ms + RECONCILE_REQUEUE_MS)
+			r->until_ms = r->failed_ms + RECONCILE_REQUEUE_MS;
+	}
+	return 0;
+}
+
+static enum pool_state pool_of(const struct view *v, size_t resource, const struct shortages *l, struct pool *p)
+{
+	bool closed = capacity_all_closed(&v->in->gen->resources[resource], l, v->in->now_ms, &p->code, &p->until_ms);
+
+	return closed ? POOL_CLOSED : POOL_OPEN;
+}
+
+/* Has the queue another resource that may be asked? */
+static bool has_another(const struct view *v, size_t resource)
+{
+	const struct generation *g = v->in->gen;
+
+	for (size_t i = 0; i < g->n_resources; i++)
+		if (i != resource && v->pool[i].state == POOL_OPEN && str_eq(g->resources[i].queue, g->resources[resource].queue))
+			return true;
+	return false;
+}
+
 static int join_pools(struct view *v)
 {
 	const struct generation *g = v->in->gen;
 
 	v->pool = calloc(g->n_resources + 1, sizeof(*v->pool));
-	if (!v->pool || (v->in->shortages && shortages_copy(&v->closing, v->in->shortages)))
+	if (!v->pool || (v->in->shortages && copy_memory(v)))
 		return -1;
-	for (size_t i = 0; i < v->closing.n; i++)
-		v->closing.v[i].probe_until_ms = 0;
-	for (size_t i = 0; i < g->n_resources; i++) {
-		struct pool *p = &v->pool[i];
+	for (size_t i = 0; i < g->n_resources; i++)
+		v->pool[i].state = v->in->shortages ? pool_of(v, i, &v->closing, &v->pool[i]) : POOL_UNREAD;
+	for (size_t i = 0; i < g->n_resources && v->resting.n; i++) {
+		struct pool rest;
 
-		if (!v->in->shortages)
-			p->state = POOL_UNREAD;
-		else if (capacity_all_closed(&g->resources[i], &v->closing, v->in->now_ms, &p->code, &p->until_ms))
-			p->state = POOL_CLOSED;
-		else
-			p->state = POOL_OPEN;
+		if (pool_of(v, i, &v->resting, &rest) == POOL_CLOSED && has_another(v, i)) {
+			v->pool[i] = rest;
+			v->pool[i].state = POOL_CLOSED;
+		}
 	}
 	return 0;
 }
@@ -116,6 +147,7 @@ void view_destroy(struct view *v)
 	nodeset_destroy(v->handled);
 	free(v->pool);
 	shortages_clear(&v->closing);
+	shortages_clear(&v->resting);
 }
 
 const struct binding *view_row(const struct view *v, const char *node)

@@ -28,6 +28,9 @@ struct nodeset;
 #define REASON_DISABLED "Temporarily disabling node due to insufficient capacity"
 #define REASON_ENABLED "Enabling node since insufficient capacity timeout expired"
 #define REASON_LAUNCH_FAILED "Failure when resuming nodes"
+/* slurmctld lets a job whose node failed rest for two minutes, and may take half a minute more to look at it again. A resource
+ * that was refused stays disabled for so long if its queue has another: the second try is to land there. */
+#define RECONCILE_REQUEUE_MS (INT64_C(180) * 1000)
 /* Is this node off because its resource is short? */
 bool reconcile_disabled(const char *reason);
 

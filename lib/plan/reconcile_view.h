@@ -36,6 +36,7 @@ struct view {
 	struct nodeset *handled;  /* instances that have theirs */
 	struct pool *pool;        /* one a resource */
 	struct shortages closing; /* the memory without probes under way; codes are borrowed from it */
+	struct shortages resting; /* the same, each closed at least until its jobs were tried again */
 };
 
 int view_create(struct view *v, const struct reconcile_input *in, struct plan *out);

@@ -11,7 +11,7 @@ write_settings() {
 	echo "CapacityRetry: 40"
 	echo "CapacityRetryLimit: 40"
 }
-on_image() { on_head sinfo --noheader --Node --nodes="$1" --format="%N $2" | sort -u; }
+short_states() { on_head sinfo --noheader --Node --nodes="$1" --format="%N $2" | sort -u; }
 # all_are NODES SHORT_STATE
 all_are() { [ "$(on_head sinfo --noheader --nodes="$1" --format=%t | sort -u)" = "$2" ]; }
 
@@ -29,13 +29,16 @@ wait_for 60 "the nodes of the short resource are disabled" all_are 'queue1-dy-t2
 for node in 2 3 4 5; do
 	[[ $(node_reason queue1-dy-t2micro-$node) == "$reason"* ]] || fail "the reason is \"$(node_reason queue1-dy-t2micro-$node)\""
 done
-expect "$(printf 'queue1-st-t2micro-1 alloc')" "$(on_image queue1-st-t2micro-1 %t)" "the static node"
+expect "$(printf 'queue1-st-t2micro-1 alloc')" "$(short_states queue1-st-t2micro-1 %t)" "the static node"
 all_are 'queue1-dy-other-[1-4]' 'idle~' || all_are 'queue1-dy-other-[2-4]' 'idle~' || fail "the other resource is disabled too"
 on_head slurm-ec2 status >"$RUN/status.txt"
 grep -qE '^t2.micro +ap-northeast-1a +on-demand +InsufficientInstanceCapacity .* in [0-9]+ s +4$' "$RUN/status.txt" ||
 	fail "status does not show the shortage: $(<"$RUN/status.txt")"
 
 step "the second try lands on the other resource"
+wait_for 240 "the second job is tried again" job_is "$second" "CONFIGURING RUNNING"
+all_are 'queue1-dy-t2micro-[2-5]' 'down~' && node_is queue1-dy-t2micro-1 'DOWN.*' ||
+	fail "the short resource is back too early: $(short_states 'queue1-dy-t2micro-[1-5]' %t)"
 wait_for 240 "the second job is through" job_is "$second" COMPLETED
 expect 1 "$(on_head scontrol show job "$second" --oneliner | sed -n 's/.* Restarts=\([0-9]*\).*/\1/p')" "requeues"
 expect queue1-dy-other-1 "$(on_head cat /home/alice/second.out)" "host of the second job"

@@ -184,7 +184,7 @@ static void add_shortage(struct world *w, const char *type, const char *code, in
 	assert_non_null(f);
 	f->code = str_dup(code);
 	f->failures = 1;
-	f->failed_ms = NOW - 1000;
+	f->failed_ms = NOW - RECONCILE_REQUEUE_MS;
 	f->until_ms = NOW + until_ms;
 }
 
@@ -1012,6 +1012,30 @@ static void test_B18_failed_node_does_not_bounce(void **state)
 	world_destroy(&w);
 }
 
+/* slurmctld lets the job rest for two minutes: the resource stays out for longer than its cool-down, if there is another. */
+static void test_B18_second_try_lands_elsewhere(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_create(&w);
+	add_node(&w, "q-dy-a-1", NS_DOWN | NS_POWERED_DOWN, NULL, NULL)->reason = str_dup(DISABLED);
+	add_node(&w, "q-dy-a-2", OFF, NULL, NULL);
+	add_shortage(&w, "a.large", "X", -120000);
+	w.shortages.v[0].failed_ms = NOW - RECONCILE_REQUEUE_MS + 1;
+	check_lines(&w, (const char *const[]){ "down          capacity-closed      node=q-dy-a-2" }, 1);
+	w.shortages.v[0].budget = 2; /* machines came since */
+	check_lines(&w, (const char *const[]){ "power-down    capacity-open        node=q-dy-a-1" }, 1);
+	w.shortages.v[0].budget = 0;
+	add_shortage(&w, "b.large", "X", SHORT); /* no other is left: this one is to be asked as soon as it may */
+	add_shortage(&w, "c.large", "X", SHORT);
+	check_lines(&w, (const char *const[]){ "power-down    capacity-open        node=q-dy-a-1" }, 1);
+	w.shortages.v[1].until_ms = NOW;
+	w.shortages.v[0].failed_ms = NOW - RECONCILE_REQUEUE_MS;
+	check_lines(&w, (const char *const[]){ "power-down    capacity-open        node=q-dy-a-1" }, 1);
+	world_destroy(&w);
+}
+
 /* DOWN first, and then back by itself: nobody has to resume it. */
 static void test_B23_failed_node_comes_back(void **state)
 {
@@ -1229,6 +1253,7 @@ int main(void)
 	    cmocka_unit_test(test_large),
 	    cmocka_unit_test(test_B17_whole_resource_is_disabled),
 	    cmocka_unit_test(test_B18_failed_node_does_not_bounce),
+	    cmocka_unit_test(test_B18_second_try_lands_elsewhere),
 	    cmocka_unit_test(test_B23_failed_node_comes_back),
 	    cmocka_unit_test(test_probe_disables_nothing),
 	    cmocka_unit_test(test_B25_machine_of_a_powered_down_node),
