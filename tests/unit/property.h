@@ -151,6 +151,8 @@ int net_zone(int net);
 int row_at(int type, int zone, int market);
 const char *row_zone_text(int zone);
 
+/* Called, unless NULL, before and after each call of the plan that may need memory. */
+extern void (*world_in_plan)(bool inside);
 /* Let the plan run in the world. */
 void world_run(struct world *w, struct record *r);
 /* NULL = all is right, else what is wrong. */

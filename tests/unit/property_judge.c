@@ -10,7 +10,15 @@
 #include <string.h>
 
 #define UNLIMITED INT64_MAX
-#define FORGOTTEN 1000 /* a budget from which a shortage is over */
+#define CLOSED_MS 30000 /* a refusal closes an offering for so long at least */
+#define FORGOTTEN 1000	/* a budget from which a shortage is over */
+
+struct met { /* refusals in this run */
+	bool refused;
+	bool any_size; /* in a way that no size helps */
+	int size;      /* least number refused */
+	int64_t at;
+};
 
 struct book {	      /* of one row: an offering, or a quota of a type in all zones */
 	bool limited; /* the memory says something of it */
@@ -19,29 +27,21 @@ struct book {	      /* of one row: an offering, or a quota of a type in all zone
 	int air_steps, air_nodes;
 	unsigned air_jobs; /* jobs that all nodes in the air belong to */
 	bool asked;
-	bool refused; /* in this run, for certain */
+	struct met met;
 	bool perhaps; /* fewer came and EC2 named others, or a machine came dead */
 	bool throttled;
 	bool came;
 	bool last_refused; /* the last word on it was a refusal that is remembered */
 	bool shut;	   /* a probe of ours was refused */
-	int64_t refused_at;
-};
-
-struct met { /* what a stage heard of a row */
-	bool refused;
-	bool perhaps;
-	bool any_size; /* refused in a way that no size helps */
-	int size;      /* least number refused */
-	int64_t at;
+	int64_t shut_at;
 };
 
 struct bench { /* what the judge knows so far */
 	const struct world *w;
 	const struct record *r;
 	struct book book[N_ROW];
-	struct met met[N_RES][N_STAGE][N_ROW];
-	bool kept[N_NODE]; /* live, left, taken */
+	struct met price[N_RES][N_STAGE][N_ROW]; /* refusals that hold for that stage only */
+	bool kept[N_NODE];			 /* live, left, taken */
 	bool left[N_NODE];
 	bool dead[N_NODE]; /* in a call that failed for a reason that no size helps */
 	int air[N_NODE];
@@ -77,6 +77,14 @@ static bool valid(const struct world *w, int node)
 {
 	return node >= 0 && node < STRANGER && node / PER_RES < w->n_res && node % PER_RES >= 1 &&
 	       node % PER_RES <= w->res[node / PER_RES].max;
+}
+
+/* Where a node begins; a generation may have fewer stages than an earlier run knew. */
+static int first_stage(const struct world *w, int node)
+{
+	int last = w->res[node / PER_RES].n_stage - 1;
+
+	return w->first_stage[node] < last ? w->first_stage[node] : last;
 }
 
 /* The two rows of a choice: its own and the quota's. */
@@ -147,7 +155,7 @@ static const char *ask_nodes(const struct bench *b, const struct pstep *s)
 			return "a call for a node after a final error";
 		if (b->air[node])
 			return "a node in two calls at once";
-		if (b->w->first_stage[node] > s->stage)
+		if (first_stage(b->w, node) > s->stage)
 			return "a stage that an earlier run was through with";
 		for (int k = 0; k < i; k++)
 			if (s->node[k] == node)
@@ -208,8 +216,8 @@ static bool later_open(const struct bench *b, const struct pstep *s)
 				int row[2];
 
 				rows_of(&r->stage[i], t, n, row);
-				if (!b->book[row[0]].limited && !b->book[row[0]].stale && !b->book[row[0]].refused &&
-				    !b->book[row[1]].limited && !b->book[row[1]].stale && !b->book[row[1]].refused &&
+				if (!b->book[row[0]].limited && !b->book[row[0]].stale && !b->book[row[0]].met.refused &&
+				    !b->book[row[1]].limited && !b->book[row[1]].stale && !b->book[row[1]].met.refused &&
 				    !b->book[row[0]].perhaps && !b->book[row[0]].throttled)
 					return true;
 			}
@@ -293,30 +301,34 @@ static const char *ask_memory(const struct bench *b, const struct pstep *s, int6
 }
 
 /* Nothing that was refused is asked again for as many, but after a pause in a stage with a time limit. */
+static const char *again_row(const struct bench *b, const struct pstep *s, const struct met *m, int64_t now)
+{
+	int64_t limit_ms = stage_of(b, s)->limit_s * INT64_C(1000), first = b->first_ask[s->res][s->stage];
+
+	if (!m->refused || (!m->any_size && s->n < m->size))
+		return NULL;
+	if (!limit_ms)
+		return "asked again for what was refused";
+	if (now <= m->at)
+		return "asked again without a pause";
+	if (b->hurried)
+		return "asked again although there is no time";
+	return first && now > first + limit_ms ? "asked again after the stage's time limit" : NULL;
+}
+
 static const char *ask_again(const struct bench *b, const struct pstep *s, int64_t now)
 {
-	const struct stage *t = stage_of(b, s);
-	int64_t first = b->first_ask[s->res][s->stage];
-
 	for (int i = 0; i < s->n_choice; i++) {
 		int row[2];
 
-		rows_of(t, s->type[i], s->net[i], row);
+		rows_of(stage_of(b, s), s->type[i], s->net[i], row);
 		for (int k = 0; k < 2; k++) {
-			const struct met *m = &b->met[s->res][s->stage][row[k]];
+			const struct book *o = &b->book[row[k]];
 
-			if (b->book[row[k]].shut && now <= b->book[row[k]].refused_at)
+			if (o->shut && now < o->shut_at + CLOSED_MS)
 				return "asked again for what was refused";
-			if (!m->refused || (!m->any_size && s->n < m->size))
-				continue;
-			if (!t->limit_s)
-				return "asked again for what was refused";
-			if (now <= m->at)
-				return "asked again without a pause";
-			if (b->hurried)
-				return "asked again although there is no time";
-			if (first && now > first + t->limit_s * INT64_C(1000))
-				return "asked again after the stage's time limit";
+			TRY(again_row(b, s, &o->met, now));
+			TRY(again_row(b, s, &b->price[s->res][s->stage][row[k]], now));
 		}
 	}
 	return NULL;
@@ -329,7 +341,7 @@ static const char *ask_order(const struct bench *b, const struct pstep *s, int64
 	int from = 0;
 
 	for (int i = 0; i < s->n; i++)
-		from = b->w->first_stage[s->node[i]] > from ? b->w->first_stage[s->node[i]] : from;
+		from = first_stage(b->w, s->node[i]) > from ? first_stage(b->w, s->node[i]) : from;
 	for (int i = from; i < s->stage; i++) {
 		const struct stage *t = &r->stage[i];
 
@@ -341,8 +353,8 @@ static const char *ask_order(const struct bench *b, const struct pstep *s, int64
 				rows_of(t, ty, n, row);
 				o = &b->book[row[0]];
 				q = &b->book[row[1]];
-				if (!o->limited && !o->stale && !o->refused && !o->perhaps && !o->throttled && !q->limited &&
-				    !q->stale && !q->refused)
+				if (!o->limited && !o->stale && !o->met.refused && !o->perhaps && !o->throttled &&
+				    !q->limited && !q->stale && !q->met.refused)
 					return "a stage left out";
 			}
 		if (t->limit_s && b->short_stage[s->res][i] && !b->no_help[s->res][i] && !b->hurried &&
@@ -424,29 +436,32 @@ static void land(struct bench *b, const struct event *e, bool leave)
 	air_rows(b, s, -1);
 }
 
+static void note_refused(struct met *m, enum code code, int size, int64_t now)
+{
+	m->refused = true;
+	m->any_size |= code == C_UNSUPPORTED || code == C_PRICE;
+	m->size = !m->size || size < m->size ? size : m->size;
+	m->at = now;
+}
+
 static void refused_choice(struct bench *b, const struct event *e, int choice, enum code code, int size)
 {
 	const struct pstep *s = &b->r->step[e->step];
 	struct book *k;
-	struct met *m;
 	int row[2];
 
 	rows_of(stage_of(b, s), s->type[choice], s->net[choice], row);
-	m = &b->met[s->res][s->stage][row[code == C_VCPU]];
 	k = &b->book[row[code == C_VCPU]];
 	if (code == C_PRICE) { /* says nothing of a stage with another, or with none */
+		note_refused(&b->price[s->res][s->stage][row[0]], code, size, e->now_ms);
 		k->perhaps = true;
 	} else {
-		k->refused = k->last_refused = true;
-		k->refused_at = e->now_ms;
+		note_refused(&k->met, code, size, e->now_ms);
+		k->last_refused = true;
 	}
-	m->refused = true;
-	m->any_size |= code == C_UNSUPPORTED || code == C_PRICE;
-	m->size = !m->size || size < m->size ? size : m->size;
-	m->at = e->now_ms;
 	for (int i = 0; s->probe && i < 2; i++) {
 		b->book[row[i]].shut |= allowed(&b->book[row[i]], e->now_ms) < 0;
-		b->book[row[i]].refused_at = e->now_ms;
+		b->book[row[i]].shut_at = e->now_ms;
 	}
 }
 
@@ -455,10 +470,10 @@ static bool refusal_fits(const struct refusal *f, const struct pstep *s, int cho
 	return (f->type < 0 || f->type == s->type[choice]) && (f->net < 0 || f->net == s->net[choice]);
 }
 
-static void perhaps_choice(struct bench *b, const struct pstep *s, const int row[2])
+static void perhaps_choice(struct bench *b, const int row[2])
 {
 	for (int i = 0; i < 2; i++)
-		b->book[row[i]].perhaps = b->met[s->res][s->stage][row[i]].perhaps = true;
+		b->book[row[i]].perhaps = true;
 }
 
 /* Which choices were refused, and which only perhaps. */
@@ -481,7 +496,7 @@ static void read_refusals(struct bench *b, const struct event *e, bool certain, 
 		if (certain && e->why == SHORT_CAPACITY && !e->n_refused)
 			refused_choice(b, e, c, e->code, size);
 		if (!named || !certain)
-			perhaps_choice(b, s, row);
+			perhaps_choice(b, row);
 		if (e->why == SHORT_LATER)
 			b->book[row[0]].throttled = b->book[row[1]].throttled = true;
 	}
@@ -548,10 +563,8 @@ static void on_answer(struct bench *b, const struct event *e)
 	b->code_seen[e->code] = true;
 	for (int i = 0; i < e->n_refused; i++)
 		b->code_seen[e->refused[i].code] = true;
-	if (is_short && e->why == SHORT_CAPACITY) {
-		b->short_stage[s->res][s->stage] = true;
-		b->no_help[s->res][s->stage] |= s->probe || !waiting_helps(e);
-	}
+	b->short_stage[s->res][s->stage] |= is_short && e->why == SHORT_CAPACITY;
+	b->no_help[s->res][s->stage] |= (is_short && s->probe) || !waiting_helps(e);
 	if (is_short && e->why == SHORT_FATAL) {
 		b->fatal[s->res] = true;
 		for (int i = 0; i < s->n; i++)
@@ -826,11 +839,12 @@ static const char *check_starved(const struct bench *b)
 
 static bool row_exhausted(const struct bench *b, int res, int stage, int row, int need)
 {
-	const struct met *m = &b->met[res][stage][row];
+	const struct met *m = &b->price[res][stage][row];
 	const struct book *k = &b->book[row];
 
-	if ((m->refused && (m->any_size || m->size <= need)) || m->perhaps || k->shut || k->stale ||
-	    (k->throttled && b->hurried))
+	if (m->refused || (k->met.refused && (k->met.any_size || k->met.size <= need)))
+		return true;
+	if (k->perhaps || k->shut || k->stale || (k->throttled && b->hurried))
 		return true;
 	if (!k->limited)
 		return false;
@@ -869,8 +883,8 @@ static bool gave_all(const struct bench *b, const struct pjob *j)
 				continue;
 			need += !b->w->live[node] && !in_list(j->node, i, node);
 			some |= b->failed[node] != NULL;
-			if (b->failed[node] && b->w->first_stage[node] > from)
-				from = b->w->first_stage[node];
+			if (b->failed[node] && first_stage(b->w, node) > from)
+				from = first_stage(b->w, node);
 		}
 		if (some && resource_exhausted(b, r, from, need))
 			return true;
@@ -889,7 +903,7 @@ static const char *check_gave_up(const struct bench *b)
 	for (int i = 0; i < STRANGER; i++)
 		if (b->failed[i] && valid(b->w, i) && !b->dead[i] && !b->fatal[i / PER_RES] &&
 		    (in_list(b->w->rest, b->w->n_rest, i) || b->w->strategy == SCALING_BEST_EFFORT) &&
-		    !resource_exhausted(b, i / PER_RES, b->w->first_stage[i], N_JOB))
+		    !resource_exhausted(b, i / PER_RES, first_stage(b->w, i), N_JOB))
 			return "a node failed while capacity was never asked for";
 	return NULL;
 }
@@ -902,13 +916,13 @@ static const char *check_learned_row(const struct bench *b, int row, const struc
 
 	if (k->last_refused && (!s || !s->changed || s->failures <= 0))
 		return "a refusal was not remembered";
-	if (s && s->changed && k->last_refused && (!s->has_code || s->until_ms <= k->refused_at))
+	if (s && s->changed && k->last_refused && (!s->has_code || s->until_ms <= k->met.at))
 		return "a refusal remembered without a code or a time";
-	if (s && s->changed && !k->refused && !k->perhaps && !k->came && !k->asked && !k->stale)
+	if (s && s->changed && !k->met.refused && !k->perhaps && !k->came && !k->asked && !k->stale)
 		return "a shortage that nobody saw";
-	if (s && s->changed && !k->refused && !k->perhaps && !b->w->row[row].set && s->failures > 0)
+	if (s && s->changed && !k->met.refused && !k->perhaps && !b->w->row[row].set && s->failures > 0)
 		return "a shortage made of a success";
-	if (k->came && !k->refused && !k->perhaps && b->w->row[row].set && !b->w->row[row].stale &&
+	if (k->came && !k->met.refused && !k->perhaps && b->w->row[row].set && !b->w->row[row].stale &&
 	    (!s || !s->changed || (s->failures && s->budget <= b->w->row[row].budget)))
 		return "machines came and the shortage stayed as it was";
 	return NULL;

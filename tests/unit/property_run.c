@@ -7,6 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+void (*world_in_plan)(bool inside);
+
+static void in_plan(bool inside)
+{
+	if (world_in_plan)
+		world_in_plan(inside);
+}
+
 static bool one_in(struct world *w, int n)
 {
 	return n > 0 && !world_draw(w, (unsigned)n);
@@ -222,8 +230,11 @@ static int instance_number(const char *id)
 
 static void write_result(struct resume_plan *p, struct record *r)
 {
-	const struct resume_result *out = resume_plan_result(p, NULL);
+	const struct resume_result *out;
 
+	in_plan(true);
+	out = resume_plan_result(p, NULL);
+	in_plan(false);
 	if (!out || out->n_bind > N_NODE * 2 || out->n_fail > N_NODE * 2 || out->n_surplus > N_INSTANCE * 2) {
 		r->broken = "no result, or one of nodes and machines that never were";
 		return;
@@ -381,7 +392,7 @@ static void blur(struct call *c)
 		}
 		break;
 	case 4:
-		for (int i = 0; i < e->n_refused && one_in(c->w, 6); i++)
+		for (int i = 0, same = one_in(c->w, 4); same && i < e->n_refused; i++)
 			e->refused[i].code = c->stage->price ? C_PRICE : C_UNSUPPORTED;
 		if (e->n_refused)
 			e->code = e->refused[0].code;
@@ -490,8 +501,10 @@ static void send_answer(const struct call *c, struct resume_plan *p)
 	make_instances(c, &got);
 	if (!e->n && e->now_ms % 2)
 		a.got = NULL;
+	in_plan(true);
 	if (resume_plan_answer(p, c->s->id, &a, e->now_ms))
 		c->r->broken = "an answer was not taken";
+	in_plan(false);
 	instances_clear(&got);
 }
 
@@ -528,8 +541,10 @@ struct run {
 static void leave(struct run *u, int step)
 {
 	add_event(u->r, EV_LEAVE, u->now, step);
+	in_plan(true);
 	if (resume_plan_leave(u->p, u->r->step[step].id))
 		u->r->broken = "a step could not be left";
+	in_plan(false);
 }
 
 static void land_one(struct run *u)
@@ -558,8 +573,11 @@ static bool turn(struct run *u)
 {
 	struct resume_step steps[5];
 	int64_t wake = 0;
-	size_t n = resume_plan_next(u->p, u->now, steps, 1 + world_draw(u->w, 5), &wake);
+	size_t n, max = 1 + world_draw(u->w, 5);
 
+	in_plan(true);
+	n = resume_plan_next(u->p, u->now, steps, max, &wake);
+	in_plan(false);
 	for (size_t i = 0; i < n && !u->r->broken; i++) {
 		if (u->r->n_step == N_STEP) {
 			u->r->broken = "too many calls";
@@ -594,7 +612,9 @@ void world_run(struct world *w, struct record *r)
 	r->n_step = r->n_instance = r->n_event = r->n_bind = r->n_fail = r->n_back = r->n_short = 0;
 	r->broken = NULL;
 	tell(w, &t);
+	in_plan(true);
 	u = (struct run){.w = w, .r = r, .p = resume_plan_create(&t.in, NULL), .now = w->start_ms};
+	in_plan(false);
 	if (!u.p)
 		r->broken = "no plan was made";
 	while (!r->broken && turn(&u))

@@ -175,7 +175,7 @@ static void random_request(struct world *w)
 	for (int i = 0; one_in(w, 12) && i < STRANGER; i++) {
 		int stages = i / PER_RES < w->n_res ? w->res[i / PER_RES].n_stage : 1;
 
-		w->first_stage[i] = one_in(w, 2) ? (int)world_draw(w, (unsigned)stages) : 0;
+		w->first_stage[i] = one_in(w, 2) ? (int)world_draw(w, (unsigned)stages + 1) : 0;
 	}
 }
 

@@ -434,7 +434,7 @@ static const struct story {
 	{ .fault = "a probe where none is due", .text = "ask a 0 1 a3 00 2 probe" },
 	{ .fault = "a probe for more than one job", .text = "mem t0 z0 probe; ask a 0 3 a1,a2,a3 00 1,2 probe" },
 	{ .fault = "asked again for what was refused",
-	  .text = "mem t0 z0 probe; ask a 0 2 a1,a2 00 1 probe; short 0 0 ice; ask a 0 1 a3 00 2 probe" },
+	  .text = "mem t0 z0 probe; ask a 0 2 a1,a2 00 1 probe; short 0 0 ice; at 29999; ask a 0 1 a3 00 2 probe" },
 	{ .fault = "asked again for what was refused", .text = "ask a 0 2 a1,a2 00 1; short 0 0 ice; ask a 0 2 a1,a2 00 1" },
 	{ .fault = "asked again for what was refused",
 	  .text = "ask a 0 3 a1,a2,a3 00 1,2; short 0 0 unsupported; ask a 0 1 a3 00 2" },
