@@ -40,7 +40,7 @@ struct bench { /* what the judge knows so far */
 	const struct world *w;
 	const struct record *r;
 	struct book book[N_ROW];
-	struct met price[N_RES][N_STAGE][N_ROW]; /* refusals that hold for that stage only */
+	struct met there[N_RES][N_STAGE][N_ROW]; /* the same for each stage */
 	bool kept[N_NODE];			 /* live, left, taken */
 	bool left[N_NODE];
 	bool dead[N_NODE]; /* in a call that failed for a reason that no size helps */
@@ -327,8 +327,7 @@ static const char *ask_again(const struct bench *b, const struct pstep *s, int64
 
 			if (o->shut && now < o->shut_at + CLOSED_MS)
 				return "asked again for what was refused";
-			TRY(again_row(b, s, &o->met, now));
-			TRY(again_row(b, s, &b->price[s->res][s->stage][row[k]], now));
+			TRY(again_row(b, s, &b->there[s->res][s->stage][row[k]], now));
 		}
 	}
 	return NULL;
@@ -452,8 +451,8 @@ static void refused_choice(struct bench *b, const struct event *e, int choice, e
 
 	rows_of(stage_of(b, s), s->type[choice], s->net[choice], row);
 	k = &b->book[row[code == C_VCPU]];
+	note_refused(&b->there[s->res][s->stage][row[code == C_VCPU]], code, size, e->now_ms);
 	if (code == C_PRICE) { /* says nothing of a stage with another, or with none */
-		note_refused(&b->price[s->res][s->stage][row[0]], code, size, e->now_ms);
 		k->perhaps = true;
 	} else {
 		note_refused(&k->met, code, size, e->now_ms);
@@ -839,10 +838,10 @@ static const char *check_starved(const struct bench *b)
 
 static bool row_exhausted(const struct bench *b, int res, int stage, int row, int need)
 {
-	const struct met *m = &b->price[res][stage][row];
+	const struct met *m = &b->there[res][stage][row];
 	const struct book *k = &b->book[row];
 
-	if (m->refused || (k->met.refused && (k->met.any_size || k->met.size <= need)))
+	if ((m->refused && (m->any_size || m->size <= need)) || (k->met.refused && (k->met.any_size || k->met.size <= need)))
 		return true;
 	if (k->perhaps || k->shut || k->stale || (k->throttled && b->hurried))
 		return true;
