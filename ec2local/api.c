@@ -97,8 +97,8 @@ int call_flag(struct call *c, const char *name, bool *out)
 
 static bool known_resource_type(const char *type)
 {
-	static const char *const known[] = {"instance",	       "volume",	 "network-interface", "spot-instances-request",
-					    "launch-template", "placement-group", "fleet"};
+	static const char *const known[] = {
+	    "instance", "volume", "network-interface", "spot-instances-request", "launch-template", "placement-group", "fleet"};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
 		if (str_eq(type, known[i]))

@@ -56,9 +56,9 @@ struct cloud {
 	int64_t session_s;	    /* how long temporary keys live; 0 = as asked for, the role's for ever */
 	char *role;		    /* instance profile's role whose credentials the metadata service gives; NULL = none */
 	const struct key *role_key; /* its key at the moment */
-	FILE *request_log;	 /* a line per request body; NULL = none */
-	FILE *state_log;	 /* a line per change of an instance's state; NULL = none */
-	int64_t busy_us;	 /* spent on answers so far, for benchmarks of clients */
+	FILE *request_log;	    /* a line per request body; NULL = none */
+	FILE *state_log;	    /* a line per change of an instance's state; NULL = none */
+	int64_t busy_us;	    /* spent on answers so far, for benchmarks of clients */
 };
 
 int cloud_init(struct cloud *c, const char *region, const char *cidr, struct err *e);

@@ -323,7 +323,8 @@ static int by_filter(struct call *c, const struct filters *f, const struct page 
 }
 
 /* The instances to look at: those named, or all behind the page's start. Borrowed or in *own. */
-static int candidates(struct call *c, const struct filters *f, const struct page *page, struct instance ***own, struct instance ***v, size_t *n)
+static int candidates(struct call *c, const struct filters *f, const struct page *page, struct instance ***own,
+		      struct instance ***v, size_t *n)
 {
 	struct instances *l = &c->cloud->instances;
 	struct strs ids = {0};
@@ -358,7 +359,7 @@ static void open_reservation(struct buf *b, const struct launch *l)
 	buf_str(b, "<groupSet/><instancesSet>");
 }
 
-/* The youngest launch, when this answer is to lack it. */
+/* One of the youngest call's launches, when this answer is to lack them. */
 static const struct launch *hidden_launch(struct cloud *cloud)
 {
 	if (cloud->faults.hide_launch <= 0 || !cloud->instances.n)
@@ -377,7 +378,8 @@ static void list(struct call *c, const struct filters *f, struct page *page, str
 	for (size_t k = 0; k < n; k++) {
 		const struct instance *i = v[k];
 
-		if (i->gone || i->launch == hidden || !instance_seen(c->cloud, i, c->now_ms) || !matches(f, c->cloud, i))
+		if (i->gone || (hidden && str_eq(i->launch->request_id, hidden->request_id)) ||
+		    !instance_seen(c->cloud, i, c->now_ms) || !matches(f, c->cloud, i))
 			continue;
 		if (!page_take(page, i->seq))
 			break;

@@ -20,8 +20,11 @@ static void set_ec2_rates(struct action_state *a)
 		const char *action;
 		double requests, refill, instances, instances_refill;
 	} known[] = {
-	    {"RunInstances", 5, 2, 1000, 2}, {"CreateFleet", 50, 5, 1000, 2},		  {"TerminateInstances", 100, 5, 1000, 20},
-	    {"CreateTags", 100, 10, 0, 0},   {"CreateLaunchTemplateVersion", 100, 5, 0, 0},
+	    {"RunInstances", 5, 2, 1000, 2},
+	    {"CreateFleet", 50, 5, 1000, 2},
+	    {"TerminateInstances", 100, 5, 1000, 20},
+	    {"CreateTags", 100, 10, 0, 0},
+	    {"CreateLaunchTemplateVersion", 100, 5, 0, 0},
 	};
 	bool reads = str_prefix(a->name, "Describe") || str_prefix(a->name, "Get");
 

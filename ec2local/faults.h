@@ -54,16 +54,16 @@ struct faults {
 	struct action_state **actions;
 	size_t n_actions, cap_actions;
 	struct index by_name;
-	bool ec2_rates;	     /* actions get EC2's buckets */
-	bool ec2_by_default; /* also after a reset */
+	bool ec2_rates;	      /* actions get EC2's buckets */
+	bool ec2_by_default;  /* also after a reset */
 	int64_t hide_ip;      /* that many answers come without private addresses */
 	int64_t lost_answers; /* that many RunInstances happen and are not answered */
 	int64_t unseen_ms;    /* eventual consistency: instances younger than that are not seen; each waits its own time */
 	int64_t unseen_most_ms;
 	int64_t address_delay_ms; /* the private addresses of younger ones are not told */
 	int64_t skew_s;		  /* our clock, as clients see it, runs ahead by that */
-	int64_t quota_vcpus;  /* of all markets together; -1 = none */
-	int64_t quota[3];     /* vCPUs by enum market; -1 = none */
+	int64_t quota_vcpus;	  /* of all markets together; -1 = none */
+	int64_t quota[3];	  /* vCPUs by enum market; -1 = none */
 	int64_t quota_row[QUOTA_ROWS];
 	struct spot_price *prices;
 	size_t n_prices, cap_prices;
@@ -79,8 +79,8 @@ struct action_state *faults_action(struct faults *f, const char *name);
 /* Set the first rule with exactly this type, zone and market, or append one. -1 on no memory. market and code may be NULL. */
 int faults_set_capacity(struct faults *f, const char *type, const char *zone, const char *market, int64_t left,
 			const char *code);
-/* The rule that counts, or NULL = unlimited. Borrowed. reservation: id of the one the launch takes from, or NULL. A rule without
- * a market says nothing about reserved capacity. */
+/* The rule that counts, or NULL = unlimited. Borrowed. reservation: id of the one the launch takes from, or NULL. A rule
+ * without a market says nothing about reserved capacity. */
 struct capacity *faults_capacity(struct faults *f, const char *type, const char *zone, const char *market,
 				 const char *reservation);
 int faults_set_spot_price(struct faults *f, const char *type, const char *zone, double price);

@@ -144,9 +144,12 @@ static int read_market(struct call *c, struct fleet *f)
 static int check_strategy(struct call *c, struct fleet *f)
 {
 	static const char *const on_demand[] = {"lowest-price", "prioritized", NULL};
-	static const char *const spot[] = {
-	    "lowest-price",		       "diversified", "capacity-optimized", "capacity-optimized-prioritized",
-	    "price-capacity-optimized", NULL};
+	static const char *const spot[] = {"lowest-price",
+					   "diversified",
+					   "capacity-optimized",
+					   "capacity-optimized-prioritized",
+					   "price-capacity-optimized",
+					   NULL};
 	const char *const *known = f->market == MARKET_SPOT ? spot : on_demand;
 
 	if (!f->strategy)
@@ -275,12 +278,12 @@ static int resolve_parts(struct call *c, const struct fleet *f, struct choice *x
 		return 0;
 	if (l->from)
 		return (x->plain.l = resolve(c, f, x)) ? (x->plain.l->from = NULL, 0) : -1;
-	if (!reservations_open(&c->cloud->reservations, l->type->name, l->subnet->zone, c->now_ms))
+	if (!reservations_open(&c->cloud->reservations, l, c->now_ms))
 		return 0;
 	x->reserved.l = resolve(c, f, x);
 	if (!x->reserved.l)
 		return -1;
-	x->reserved.l->from = reservations_open(&c->cloud->reservations, l->type->name, l->subnet->zone, c->now_ms);
+	x->reserved.l->from = reservations_open(&c->cloud->reservations, l, c->now_ms);
 	return 0;
 }
 
@@ -551,8 +554,8 @@ static void override_element(struct call *c, const struct choice *x)
 
 	xml_open(b, "overrides");
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		const char *val = params_getf(&c->params, "LaunchTemplateConfigs.%d.Overrides.%d.%s", x->config, x->override,
-					      names[i]);
+		const char *val =
+		    params_getf(&c->params, "LaunchTemplateConfigs.%d.Overrides.%d.%s", x->config, x->override, names[i]);
 
 		if (!val && x->l && str_eq(names[i], "AvailabilityZone"))
 			val = x->l->subnet->zone;

@@ -119,6 +119,7 @@ struct choice {
 };
 
 static const struct choice choices[] = {
+    {"CapacityReservationSpecification.CapacityReservationPreference", "open|none|capacity-reservations-only"},
     {"InstanceInitiatedShutdownBehavior", "stop|terminate"},
     {"InstanceMarketOptions.MarketType", "spot|capacity-block"},
     {"InstanceMarketOptions.SpotOptions.SpotInstanceType", "one-time|persistent"},
@@ -371,7 +372,8 @@ static int check_nic(struct call *c, const struct launch *l, const struct nic *n
 	const struct type *t = l->type;
 
 	if (n->card >= (t->cards ? t->cards : 1))
-		return call_fail(c, 400, "InvalidParameterValue", "The network card index %d is above what %s has", n->card, t->name);
+		return call_fail(c, 400, "InvalidParameterValue", "The network card index %d is above what %s has", n->card,
+				 t->name);
 	if (str_eq(n->type, "efa-only") && n->card == 0 && n->device == 0)
 		return call_fail(c, 400, "InvalidParameterCombination",
 				 "An efa-only interface cannot be the primary network interface");
@@ -447,9 +449,10 @@ static int read_network(struct call *c, const struct params *p, struct launch *l
 		return -1;
 	for (int i = 1; l->n_nics > 1 && params_hasf(p, "NetworkInterface.%d", i); i++) {
 		if (params_getf(p, "NetworkInterface.%d.AssociatePublicIpAddress", i))
-			return call_fail(c, 400, "InvalidParameterCombination",
-					 "The associatePublicIPAddress parameter cannot be specified when launching with multiple "
-					 "network interfaces.");
+			return call_fail(
+			    c, 400, "InvalidParameterCombination",
+			    "The associatePublicIPAddress parameter cannot be specified when launching with multiple "
+			    "network interfaces.");
 	}
 	for (size_t i = 0; i < l->n_nics; i++) {
 		if (l->nics[i].device == 0 && l->nics[i].card == 0)
@@ -557,9 +560,10 @@ static int check_request_tags(struct call *c, const struct params *p, const stru
 {
 	for (int i = 1; p && l->market != MARKET_SPOT && params_hasf(p, "TagSpecification.%d", i); i++) {
 		if (str_eq(params_getf(p, "TagSpecification.%d.ResourceType", i), "spot-instances-request"))
-			return call_fail(c, 400, "InvalidParameterValue",
-					 "You cannot specify tags for Spot instances requests if there are no Spot instances requests "
-					 "being created by the request.");
+			return call_fail(
+			    c, 400, "InvalidParameterValue",
+			    "You cannot specify tags for Spot instances requests if there are no Spot instances requests "
+			    "being created by the request.");
 	}
 	return 0;
 }
@@ -635,6 +639,7 @@ static struct launch *create(struct call *c)
 	}
 	l->refs = 1;
 	cloud_new_id(l->reservation, "r-");
+	strcpy(l->request_id, c->request_id);
 	return l;
 }
 

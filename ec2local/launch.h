@@ -29,6 +29,7 @@ struct nic {
 struct launch {
 	long refs;
 	char reservation[24];
+	char request_id[37]; /* of the call that made it */
 	const struct type *type;
 	const struct image *image;
 	const struct subnet *subnet;	 /* of device 0 */
@@ -41,9 +42,10 @@ struct launch {
 	enum market market;
 	int quota_row;		  /* of quotas.c; -1 = none */
 	double max_price;	  /* of spot, dollars an hour; 0 = the on-demand price */
+	bool no_reservation;	  /* not even an open one */
 	struct reservation *from; /* the capacity reservation it takes from, or NULL */
-	bool stop_on_shutdown; /* InstanceInitiatedShutdownBehavior=stop, EC2's default */
-	bool imds_optional;    /* HttpTokens=optional */
+	bool stop_on_shutdown;	  /* InstanceInitiatedShutdownBehavior=stop, EC2's default */
+	bool imds_optional;	  /* HttpTokens=optional */
 	bool imds_tags;
 	bool monitoring;
 	bool ebs_optimized;

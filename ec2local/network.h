@@ -20,7 +20,7 @@ struct pool {
 	uint32_t size;
 	uint32_t next;
 	uint32_t n_free;
-	int64_t held; /* promised while a fleet is planned */
+	int64_t held;	     /* promised while a fleet is planned */
 	unsigned char *used; /* a bit each */
 };
 

@@ -147,8 +147,8 @@ static int get(struct call *c)
 	if (!code)
 		return -1;
 	if (row < 0)
-		return call_fail(c, 400, "NoSuchResourceException", "The request failed because the specified quota %.40s does not exist",
-				 code);
+		return call_fail(c, 400, "NoSuchResourceException",
+				 "The request failed because the specified quota %.40s does not exist", code);
 	o = json_object_new_object();
 	if (o)
 		jview_put_obj(o, "Quota", quota_json(c, row));

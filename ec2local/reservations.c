@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const describe_params[] = {"CapacityReservationId.N", "Filter.N.Name", "Filter.N.Value.N",
-					      "MaxResults",		 "NextToken",	  NULL};
+static const char *const describe_params[] = {
+    "CapacityReservationId.N", "Filter.N.Name", "Filter.N.Value.N", "MaxResults", "NextToken", NULL};
 
 struct reservation *reservations_find(const struct reservations *l, const char *id)
 {
@@ -44,7 +44,8 @@ struct reservation *reservations_make(struct reservations *l, const char *id, in
 	r->id = str_dup(id);
 	r->created_ms = r->start_ms = now_ms;
 	r->seq = l->n + 1;
-	if (!r->id || mem_grow(&l->v, &l->cap, l->n + 1, sizeof(struct reservation *)) < 0 || index_put(&l->by_id, r->id, r) < 0) {
+	if (!r->id || mem_grow(&l->v, &l->cap, l->n + 1, sizeof(struct reservation *)) < 0 ||
+	    index_put(&l->by_id, r->id, r) < 0) {
 		destroy(r);
 		return NULL;
 	}
@@ -79,8 +80,12 @@ static bool serves(const struct reservation *r, const char *type, const char *zo
 	return str_eq(r->type, type) && str_eq(r->zone, zone) && str_eq(reservation_state(r, now_ms), "active");
 }
 
-struct reservation *reservations_open(const struct reservations *l, const char *type, const char *zone, int64_t now_ms)
+struct reservation *reservations_open(const struct reservations *l, const struct launch *launch, int64_t now_ms)
 {
+	const char *type = launch->type->name, *zone = launch->subnet->zone;
+
+	if (launch->market != MARKET_ON_DEMAND || launch->no_reservation)
+		return NULL;
 	for (size_t i = 0; i < l->n; i++) {
 		struct reservation *r = l->v[i];
 
@@ -123,7 +128,8 @@ static struct reservation *of_id(struct call *c, const char *id)
 	struct reservation *r = reservations_find(&c->cloud->reservations, id);
 
 	if (!str_prefix(id, "cr-"))
-		call_fail(c, 400, "InvalidCapacityReservationId.Malformed", "Invalid id: \"%.100s\" (expecting \"cr-...\")", id);
+		call_fail(c, 400, "InvalidCapacityReservationId.Malformed", "Invalid id: \"%.100s\" (expecting \"cr-...\")",
+			  id);
 	else if (!r)
 		call_fail(c, 400, "InvalidCapacityReservationId.NotFound", "The capacity reservation '%.100s' does not exist",
 			  id);
@@ -146,17 +152,16 @@ int reservations_target(struct call *c, const struct params *p, struct launch *l
 		l->from = id ? of_id(c, id) : of_group(c, arn, l);
 		if (!l->from)
 			return -1;
-	} else if (l->market == MARKET_ON_DEMAND && (!preference || str_eq(preference, "open"))) {
-		l->from = reservations_open(&c->cloud->reservations, l->type->name, l->subnet->zone, c->now_ms);
 	}
+	l->no_reservation = str_eq(preference, "none");
 	if (l->market == MARKET_SPOT && l->from)
 		return call_fail(c, 400, "InvalidParameterCombination", "Spot instances take no capacity reservation");
 	if (l->market == MARKET_BLOCK && !(l->from && l->from->block))
 		return call_fail(c, 400, "InvalidParameterValue",
 				 "The market type capacity-block needs a capacity block as the capacity reservation target");
 	if (l->market != MARKET_BLOCK && l->from && l->from->block)
-		return call_fail(c, 400, "InvalidParameterValue",
-				 "The capacity block %s needs the market type capacity-block", l->from->id);
+		return call_fail(c, 400, "InvalidParameterValue", "The capacity block %s needs the market type capacity-block",
+				 l->from->id);
 	return 0;
 #undef SPEC
 }
@@ -232,9 +237,9 @@ static int check_ids(struct call *c, const struct strs *ids)
 
 static int describe(struct call *c)
 {
-	static const char *const known[] = {"capacity-reservation-id", "instance-type", "availability-zone",
-					    "state",		       "owner-id",	"end-date-type",
-					    "instance-match-criteria", "tenancy",	NULL};
+	static const char *const known[] = {
+	    "capacity-reservation-id", "instance-type",		  "availability-zone", "state", "owner-id",
+	    "end-date-type",	       "instance-match-criteria", "tenancy",	       NULL};
 	const struct reservations *l = &c->cloud->reservations;
 	struct filters f = {0};
 	struct strs ids = {0};

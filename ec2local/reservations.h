@@ -44,8 +44,8 @@ void reservations_free(struct reservations *l);
 const char *reservation_state(const struct reservation *r, int64_t now_ms);
 /* How many more instances of this launch it takes. */
 int64_t reservation_free(const struct reservation *r);
-/* An open one that serves launches of this type and zone and has room; NULL = none. */
-struct reservation *reservations_open(const struct reservations *l, const char *type, const char *zone, int64_t now_ms);
+/* An open one that serves such a launch and has room; NULL = none. */
+struct reservation *reservations_open(const struct reservations *l, const struct launch *launch, int64_t now_ms);
 /* Read the launch's CapacityReservationSpecification: sets from. -1 = error written. */
 int reservations_target(struct call *c, const struct params *p, struct launch *l);
 

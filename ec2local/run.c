@@ -183,6 +183,15 @@ static void answer(struct call *c, const struct strs *ids)
 	buf_str(b, first ? "<instancesSet/>" : "</instancesSet>");
 }
 
+/* A launch that names no reservation goes into an open one that has room for all of it. */
+static void use_open_reservation(struct call *c, struct launch *l, int64_t max)
+{
+	struct reservation *r = l->from ? NULL : reservations_open(&c->cloud->reservations, l, c->now_ms);
+
+	if (r && reservation_free(r) >= max)
+		l->from = r;
+}
+
 static int launch(struct call *c, struct launch *l, int64_t min, int64_t max)
 {
 	struct run_token *token = NULL;
@@ -196,6 +205,7 @@ static int launch(struct call *c, struct launch *l, int64_t min, int64_t max)
 		answer(c, &token->ids);
 		return 0;
 	}
+	use_open_reservation(c, l, max);
 	n = supply_ask(c->cloud, l, c->now_ms, min, max, &why);
 	if (!n)
 		return call_fail(c, why.status, why.code, "%s", why.text);

@@ -89,11 +89,10 @@ static void quotas_fail(struct call *c, const char *code, const char *text)
 	json_object_put(o);
 }
 
-const struct service service_ec2 = {
-    "ec2", EC2_VERSION, "text/xml;charset=UTF-8", ec2_open, ec2_close, ec2_fail, ec2_actions};
+const struct service service_ec2 = {"ec2", EC2_VERSION, "text/xml;charset=UTF-8", ec2_open, ec2_close, ec2_fail, ec2_actions};
 const struct service service_sts = {"sts", STS_VERSION, "text/xml", sts_open, sts_close, sts_fail, sts_all};
-const struct service service_quotas = {
-    "servicequotas", NULL, "application/x-amz-json-1.1", quotas_frame, quotas_frame, quotas_fail, quotas_all};
+const struct service service_quotas = {"servicequotas", NULL,	   "application/x-amz-json-1.1", quotas_frame, quotas_frame,
+				       quotas_fail,	quotas_all};
 
 const struct service *service_of(const struct http_request *rq, const struct params *p)
 {

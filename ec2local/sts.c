@@ -11,8 +11,14 @@
 
 #define DURATION_S 3600
 
-static const char *const assume_params[] = {"RoleArn",	  "RoleSessionName", "DurationSeconds",	    "ExternalId",
-					    "Tags.member.N.Key", "Tags.member.N.Value", "TransitiveTagKeys.member.N", NULL};
+static const char *const assume_params[] = {"RoleArn",
+					    "RoleSessionName",
+					    "DurationSeconds",
+					    "ExternalId",
+					    "Tags.member.N.Key",
+					    "Tags.member.N.Value",
+					    "TransitiveTagKeys.member.N",
+					    NULL};
 static const char *const no_params[] = {NULL};
 
 static int check_session_name(struct call *c, const char *name)
@@ -58,7 +64,8 @@ static int assume_role(struct call *c)
 		return -1;
 	role = cloud_assumable(c->cloud, arn);
 	if (!role)
-		return call_fail(c, 403, "AccessDenied", "User: %s is not authorized to perform: sts:AssumeRole on resource: %.200s",
+		return call_fail(c, 403, "AccessDenied",
+				 "User: %s is not authorized to perform: sts:AssumeRole on resource: %.200s",
 				 c->key ? c->key->access : "anonymous", arn);
 	if (c->cloud->session_s > 0)
 		seconds = c->cloud->session_s;

@@ -18,9 +18,9 @@ double supply_price(const struct type *t)
 		const char *type;
 		double price;
 	} known[] = {
-	    {"t2.micro", 0.0116},    {"t3.micro", 0.0104},	{"t3.medium", 0.0416},	  {"c5.large", 0.085},
-	    {"c5.xlarge", 0.17},     {"c5.2xlarge", 0.34},	{"c5n.18xlarge", 3.888},  {"c6i.large", 0.085},
-	    {"c6i.xlarge", 0.17},    {"m5.large", 0.096},	{"m6g.large", 0.077},	  {"hpc6a.48xlarge", 2.88},
+	    {"t2.micro", 0.0116},    {"t3.micro", 0.0104},	{"t3.medium", 0.0416},	 {"c5.large", 0.085},
+	    {"c5.xlarge", 0.17},     {"c5.2xlarge", 0.34},	{"c5n.18xlarge", 3.888}, {"c6i.large", 0.085},
+	    {"c6i.xlarge", 0.17},    {"m5.large", 0.096},	{"m6g.large", 0.077},	 {"hpc6a.48xlarge", 2.88},
 	    {"hpc7a.96xlarge", 7.2}, {"p4d.24xlarge", 32.7726}, {"p5.48xlarge", 98.32},
 	};
 
@@ -40,7 +40,8 @@ double supply_spot_price(const struct cloud *cloud, const struct type *t, const 
 
 /* --- limits */
 
-__attribute__((format(printf, 4, 5))) static void refuse(struct refusal *why, int status, const char *code, const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static void refuse(struct refusal *why, int status, const char *code, const char *fmt,
+							 ...)
 {
 	va_list ap;
 
@@ -124,10 +125,11 @@ static int64_t by_quota(const struct cloud *cloud, const struct launch *l, int64
 	if (l->market == MARKET_SPOT)
 		refuse(why, 400, "MaxSpotInstanceCountExceeded", "Max spot instance count exceeded");
 	else
-		refuse(why, 400, "VcpuLimitExceeded",
-		       "You have requested more vCPU capacity than your current vCPU limit of %lld allows for the instance bucket "
-		       "that the specified instance type belongs to.",
-		       (long long)tight);
+		refuse(
+		    why, 400, "VcpuLimitExceeded",
+		    "You have requested more vCPU capacity than your current vCPU limit of %lld allows for the instance bucket "
+		    "that the specified instance type belongs to.",
+		    (long long)tight);
 	return room;
 }
 

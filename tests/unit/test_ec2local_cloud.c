@@ -40,7 +40,8 @@ static int end(void **state)
 /* Post a form (or, with a path other than "/", JSON to the control endpoint); the answer's text, caller frees. */
 static char *post(struct cloud *cloud, const char *path, const char *body, int *status)
 {
-	struct http_request rq = {.method = "POST", .path = (char *)(uintptr_t)path, .query = (char *)(uintptr_t)"", .client = 0x7f000001};
+	struct http_request rq = {
+	    .method = "POST", .path = (char *)(uintptr_t)path, .query = (char *)(uintptr_t) "", .client = 0x7f000001};
 	struct http_answer a = {0};
 	char *text;
 
@@ -143,10 +144,10 @@ static void test_quota_families(void **state)
 		enum market market;
 		const char *code; /* NULL = none */
 	} table[] = {
-	    {"c5.large", MARKET_ON_DEMAND, "L-1216C47A"},	{"t2.micro", MARKET_SPOT, "L-34B43A08"},
-	    {"p5.48xlarge", MARKET_ON_DEMAND, "L-417A185B"},	{"p4d.24xlarge", MARKET_SPOT, "L-7212CCBC"},
-	    {"g4dn.12xlarge", MARKET_ON_DEMAND, "L-DB2E81BA"}, {"hpc7a.96xlarge", MARKET_ON_DEMAND, "L-F7808C92"},
-	    {"trn1.32xlarge", MARKET_SPOT, "L-6B0D517C"},	{"p5.48xlarge", MARKET_BLOCK, NULL},
+	    {"c5.large", MARKET_ON_DEMAND, "L-1216C47A"},	  {"t2.micro", MARKET_SPOT, "L-34B43A08"},
+	    {"p5.48xlarge", MARKET_ON_DEMAND, "L-417A185B"},	  {"p4d.24xlarge", MARKET_SPOT, "L-7212CCBC"},
+	    {"g4dn.12xlarge", MARKET_ON_DEMAND, "L-DB2E81BA"},	  {"hpc7a.96xlarge", MARKET_ON_DEMAND, "L-F7808C92"},
+	    {"trn1.32xlarge", MARKET_SPOT, "L-6B0D517C"},	  {"p5.48xlarge", MARKET_BLOCK, NULL},
 	    {"u-6tb1.112xlarge", MARKET_ON_DEMAND, "L-43DA4232"},
 	};
 
@@ -181,15 +182,18 @@ static void test_reservation_in_time(void **state)
 
 static void test_reservation_counts(void **state)
 {
-	static const char *const run = "Action=RunInstances&Version=2016-11-15&MinCount=2&MaxCount=2&InstanceType=c5.large&ImageId=" IMAGE
-				       "&SubnetId=" SUBNET
-				       "&CapacityReservationSpecification.CapacityReservationTarget.CapacityReservationId=cr-0aaaaaaaaaaaaaaaa";
+	static const char *const run =
+	    "Action=RunInstances&Version=2016-11-15&MinCount=2&MaxCount=2&InstanceType=c5.large&ImageId=" IMAGE
+	    "&SubnetId=" SUBNET
+	    "&CapacityReservationSpecification.CapacityReservationTarget.CapacityReservationId=cr-0aaaaaaaaaaaaaaaa";
 	struct cloud *cloud = *state;
 	int status;
 	char *text;
 
-	control(cloud, "{\"reservation\": {\"cr-0aaaaaaaaaaaaaaaa\": {\"type\": \"c5.large\", \"zone\": \"us-east-1a\", \"total\": 3}}}",
-		200);
+	control(
+	    cloud,
+	    "{\"reservation\": {\"cr-0aaaaaaaaaaaaaaaa\": {\"type\": \"c5.large\", \"zone\": \"us-east-1a\", \"total\": 3}}}",
+	    200);
 	text = post(cloud, "/", run, &status);
 	assert_int_equal(status, 200);
 	free(text);
@@ -201,6 +205,43 @@ static void test_reservation_counts(void **state)
 	instances_terminate(cloud, cloud->instances.v[0], clock_wall_ms(), "Client.UserInitiatedShutdown", "over");
 	instances_settle(cloud, clock_wall_ms() + 1000);
 	assert_int_equal(cloud->reservations.v[0]->used, 1);
+}
+
+static void test_open_reservation(void **state)
+{
+	static const char *const run =
+	    "Action=RunInstances&Version=2016-11-15&MinCount=2&MaxCount=2&InstanceType=c5.large&ImageId=" IMAGE
+	    "&SubnetId=" SUBNET;
+	struct cloud *cloud = *state;
+	char *none = str_fmt("%s&CapacityReservationSpecification.CapacityReservationPreference=none", run);
+	int status;
+
+	control(cloud,
+		"{\"reservation\": {\"cr-1\": {\"type\": \"c5.large\", \"zone\": \"us-east-1a\", \"total\": 3, \"match\": "
+		"\"open\"}}}",
+		200);
+	free(post(cloud, "/", none, &status));
+	free(none);
+	assert_int_equal(status, 200);
+	assert_int_equal(cloud->reservations.v[0]->used, 0);
+	free(post(cloud, "/", run, &status));
+	assert_int_equal(cloud->reservations.v[0]->used, 2);
+	free(post(cloud, "/", run, &status)); /* it has room for one more only: all of it goes elsewhere */
+	assert_int_equal(status, 200);
+	assert_int_equal(cloud->reservations.v[0]->used, 2);
+}
+
+static void test_rates_from_the_start(void **state)
+{
+	struct faults f = {.ec2_by_default = true};
+
+	(void)state;
+	faults_reset(&f);
+	assert_int_equal((int)faults_action(&f, "RunInstances")->requests.size, 5);
+	assert_int_equal((int)faults_action(&f, "RunInstances")->instances.size, 1000);
+	assert_int_equal((int)faults_action(&f, "DescribeInstances")->unpaged.size, 50);
+	assert_int_equal((int)faults_action(&f, "CreatePlacementGroup")->requests.size, 50);
+	faults_free(&f);
 }
 
 static void test_control_refusals(void **state)
@@ -232,7 +273,7 @@ static void test_control_refusals(void **state)
 static char *metadata(struct cloud *cloud, uint32_t client, const char *path, int *status)
 {
 	struct http_request rq = {
-	    .method = "GET", .path = (char *)(uintptr_t)path, .query = (char *)(uintptr_t)"", .client = client};
+	    .method = "GET", .path = (char *)(uintptr_t)path, .query = (char *)(uintptr_t) "", .client = client};
 	struct http_answer a = {0};
 	char *text;
 
@@ -326,6 +367,8 @@ int main(void)
 	    cmocka_unit_test(test_quota_families),
 	    cmocka_unit_test(test_reservation_in_time),
 	    cmocka_unit_test_setup_teardown(test_reservation_counts, begin, end),
+	    cmocka_unit_test_setup_teardown(test_open_reservation, begin, end),
+	    cmocka_unit_test(test_rates_from_the_start),
 	    cmocka_unit_test_setup_teardown(test_control_refusals, begin, end),
 	    cmocka_unit_test_setup_teardown(test_metadata_tags, begin, end),
 	    cmocka_unit_test_setup_teardown(test_role_key_renewed, begin, end),
