@@ -57,7 +57,8 @@ static void set_rate(struct bucket *b, const struct aws_rate *r)
 {
 	if (r->size == 0)
 		return;
-	b->capacity = b->tokens = r->size;
+	b->capacity = r->size;
+	b->tokens = r->size > 0 ? r->size : 0;
 	b->per_second = r->per_second;
 }
 
@@ -119,7 +120,9 @@ static void load(struct bucket_share *s, int64_t now_ms)
 	for (int k = 0; k < BUCKET_KINDS; k++) {
 		if (!isfinite(i.v[k].tokens) || i.v[k].at_ms > now_ms + CLOCK_SLACK_MS)
 			continue;
-		s->v[k].tokens = i.v[k].tokens < s->v[k].capacity ? i.v[k].tokens : s->v[k].capacity;
+		s->v[k].tokens = i.v[k].tokens;
+		if (s->v[k].capacity >= 0 && s->v[k].tokens > s->v[k].capacity)
+			s->v[k].tokens = s->v[k].capacity;
 		s->v[k].at_ms = i.v[k].at_ms;
 	}
 }

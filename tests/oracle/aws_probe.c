@@ -4,9 +4,11 @@
  *   aws_probe bodies            a form body a line, of every builder
  *   aws_probe sign FILE         JSON list of requests; the Authorization header of each, a line each
  *   aws_probe parse KIND FILE   an answer as a JSON list
+ *   aws_probe keys FILE         JSON list of {credentials, config, profile, sts, region}; of each its keys, or "! error"
  *   aws_probe overrides ACTION FILE   members of a launch request as a JSON object of wire parameters
  */
 #include "lib/aws/call.h"
+#include "lib/aws/credentials.h"
 #include "lib/aws/sigv4.h"
 #include "lib/base/err.h"
 #include "lib/base/file.h"
@@ -80,6 +82,36 @@ static int sign(const char *bytes, size_t n, struct err *e)
 		rc = sign_one(json_object_array_get_idx(all, i)) ? err_set(e, "request %zu cannot be signed", i) : 0;
 	json_object_put(all);
 	return rc;
+}
+
+/* --- keys of profiles */
+static void show_keys(struct json_object *o)
+{
+	struct credential_source s = {
+		.profile = (char *)(void *)text(o, "profile"), .credentials_file = (char *)(void *)text(o, "credentials"),
+		.config_file = (char *)(void *)text(o, "config"), .sts_endpoint = (char *)(void *)text(o, "sts"),
+		.region = text(o, "region"), .no_imds = true, .route = {.proxy = "", .no_proxy = ""},
+	};
+	struct credentials c = {0};
+	struct err e = {""};
+
+	if (credentials_load(&s, NULL, NULL, &c, &e))
+		printf("! %s\n", e.text);
+	else
+		printf("%s %s %s\n", c.access_key, c.secret, c.token ? c.token : "-");
+	credentials_clear(&c);
+}
+
+static int keys(const char *bytes, size_t n, struct err *e)
+{
+	struct json_object *all = jview_parse(bytes, n, "profiles", e);
+
+	if (!all)
+		return -1;
+	for (size_t i = 0; i < json_object_array_length(all); i++)
+		show_keys(json_object_array_get_idx(all, i));
+	json_object_put(all);
+	return 0;
 }
 
 /* --- answers */
@@ -408,9 +440,11 @@ int main(int argc, char **argv)
 	if (argc == 2 && !strcmp(argv[1], "bodies"))
 		return print_bodies();
 	if (argc < 3 || file_read(argv[argc - 1], MAX_FILE, &b, &e))
-		err_prefix(&e, "aws_probe bodies | sign FILE | parse ACTION FILE");
+		err_prefix(&e, "aws_probe bodies | sign FILE | keys FILE | parse ACTION FILE");
 	else if (argc == 3 && !strcmp(argv[1], "sign"))
 		rc = sign(buf_text(&b), b.n, &e);
+	else if (argc == 3 && !strcmp(argv[1], "keys"))
+		rc = keys(buf_text(&b), b.n, &e);
 	else if (argc == 4 && !strcmp(argv[1], "overrides"))
 		rc = overrides(argv[2], buf_text(&b), b.n, &e);
 	else if (argc == 4 && !strcmp(argv[1], "parse"))

@@ -34,6 +34,6 @@ EXTRA_DIST += %D%/ec2_server.py %D%/keys_server.py
 check_PROGRAMS += tests/oracle/aws_probe
 tests_oracle_aws_probe_SOURCES = tests/oracle/aws_probe.c tests/oracle/sample_calls.c tests/oracle/sample_calls.h
 tests_oracle_aws_probe_LDADD = $(LIBS_AWS)
-aws_oracles = tests/oracle/test_requests tests/oracle/test_signatures.py tests/oracle/test_answers.py tests/oracle/test_overrides.py
+aws_oracles = tests/oracle/test_requests tests/oracle/test_signatures.py tests/oracle/test_profiles.py tests/oracle/test_answers.py tests/oracle/test_overrides.py
 TESTS += $(aws_oracles)
 EXTRA_DIST += $(aws_oracles) tests/oracle/check_request.py

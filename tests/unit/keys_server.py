@@ -5,11 +5,13 @@
 The secret of access key K is "SECRET-K", so every signature is checked, by botocore where it is installed. A role is treated by the
 last part of its ARN. Prints its port; ends when its standard input is closed. GET /log/NAME tells how often NAME was asked;
 GET /set/NAME/VALUE changes a variable.
+With the path of a certificate and its key as argument, a second port speaks TLS.
 """
 import email.utils
 import http.server
 import json
 import os
+import ssl
 import sys
 import threading
 import time
@@ -99,7 +101,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.expired():
             return self.refuse(400, 'ExpiredToken', 'The security token included in the request is expired')
         count('ec2-' + self.access())
+        if fields['Action'] == 'RunInstances':
+            return self.launch(fields['ClientToken'])
         self.answer(200, '<DescribeInstancesResponse><reservationSet/></DescribeInstancesResponse>')
+
+    def launch(self, token):
+        if token == 'ice':
+            self.refuse(500, 'InsufficientInstanceCapacity')
+        elif token == 'throttle':
+            self.refuse(503, 'RequestLimitExceeded')
+        else:
+            self.answer(200, '<RunInstancesResponse><instancesSet><item><instanceId>i-1</instanceId></item></instancesSet>'
+                        '</RunInstancesResponse>')
 
     def assume(self, fields, body):
         role = fields['RoleArn'].rpartition('/')[2]
@@ -186,8 +199,16 @@ class Server(http.server.ThreadingHTTPServer):
     request_queue_size = 128
 
 
-server = Server(('127.0.0.1', 0), Handler)
-threading.Thread(target=server.serve_forever, daemon=True).start()
-print(server.server_address[1], flush=True)
+def serve(pem=None):
+    server = Server(('127.0.0.1', 0), Handler)
+    if pem:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(pem)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server.server_address[1]
+
+
+print(serve(), serve(sys.argv[1]) if len(sys.argv) > 1 else 0, flush=True)
 sys.stdin.read()
 os._exit(0)

@@ -11,6 +11,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/err.h"
 #include "lib/base/num.h"
+#include "lib/base/proc.h"
 #include "lib/base/str.h"
 #include "tests/unit/test.h"
 
@@ -22,15 +23,29 @@
 #define PLENTY 60000
 #define PROCESSES 50
 
-static char url[40];
-static char *dir, *credentials_path, *config_path, *share;
+static char url[40], tls_url[40]; /* the second is empty without openssl */
+static char *dir, *pem, *credentials_path, *config_path, *share;
 static pid_t server_pid;
 static int server_stdin;
 
 /* --- the server */
+
+/* A certificate of "localhost", signed by itself, and its key in one file. */
+static void make_certificate(void)
+{
+	static const char openssl[] = "/usr/bin/openssl";
+	const char *const argv[] = {openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+				    "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-days", "2", "-keyout", pem,
+				    "-out", pem, NULL};
+	struct proc_result r = {0};
+
+	if (!access(openssl, X_OK) && (proc_run(argv, NULL, PLENTY, NULL, &r, NULL) || r.exit_code))
+		unlink(pem);
+}
+
 static int start_server(void)
 {
-	int in[2], out[2], port = 0;
+	int in[2], out[2], port = 0, tls_port = 0;
 	const char *srcdir = getenv("srcdir");
 	char path[4096];
 	FILE *f;
@@ -44,18 +59,20 @@ static int start_server(void)
 		dup2(out[1], 1);
 		close(in[1]);
 		close(out[0]);
-		execl(PYTHON, PYTHON, path, (char *)NULL);
+		execl(PYTHON, PYTHON, path, file_exists(pem) ? pem : (char *)NULL, (char *)NULL);
 		_exit(127);
 	}
 	close(in[0]);
 	close(out[1]);
 	server_stdin = in[1];
 	f = fdopen(out[0], "r");
-	if (!f || fscanf(f, "%d", &port) != 1)
+	if (!f || fscanf(f, "%d %d", &port, &tls_port) != 2)
 		port = 0;
 	if (f)
 		fclose(f);
 	snprintf(url, sizeof url, "http://127.0.0.1:%d", port);
+	if (tls_port)
+		snprintf(tls_url, sizeof tls_url, "https://localhost:%d", tls_port);
 	return port ? 0 : -1;
 }
 
@@ -832,6 +849,127 @@ static void metadata_without_proxy(void **state)
 	aws_destroy(a);
 }
 
+/* --- certificates */
+
+/* The name under which OpenSSL looks for the certificate in a folder; caller frees. */
+static char *hashed_name(const char *folder)
+{
+	const char *const argv[] = {"/usr/bin/openssl", "x509", "-hash", "-noout", "-in", pem, NULL};
+	struct proc_result r = {0};
+	struct buf b = {0};
+	char *name;
+
+	assert_int_equal(proc_run(argv, NULL, PLENTY, &b, &r, NULL), 0);
+	name = str_fmt("%s/%.8s.0", folder, buf_text(&b));
+	buf_free(&b);
+	return name;
+}
+
+static void over_tls(const char *endpoint, const char *ca, const char *want_code)
+{
+	struct aws_config c = {.region = "us-east-1", .endpoint = endpoint, .profile = "base", .credentials_file = credentials_path,
+			       .ca_bundle = ca};
+	const char *value = "x";
+	struct ec2_call *call = ec2_describe_by("tag:x", &value, 1);
+	struct aws *a = aws_create(&c, NULL);
+
+	assert_non_null(a);
+	ec2_perform_one(a, call, clock_mono_ms() + PLENTY, NULL);
+	if (strcmp(call->error.code, want_code))
+		fail_msg("%s with %s: %s %s", endpoint, ca ? ca : "the system's certificates", call->error.code, call->error.message);
+	ec2_call_destroy(call);
+	aws_destroy(a);
+}
+
+static void certificates(void **state)
+{
+	char *folder = file_join(dir, "certs"), *empty = file_join(dir, "none"), *name, *by_number;
+
+	(void)state;
+	if (!*tls_url)
+		skip();
+	put(credentials_path, BASE);
+	assert_int_equal(file_mkdirs(folder, 0700, NULL), 0);
+	assert_int_equal(file_mkdirs(empty, 0700, NULL), 0);
+	name = hashed_name(folder);
+	assert_int_equal(symlink(pem, name), 0);
+	by_number = str_fmt("https://127.0.0.1%s", strrchr(tls_url, ':'));
+	over_tls(tls_url, pem, "");
+	over_tls(tls_url, folder, "");
+	over_tls(tls_url, NULL, "CertificateFailure");
+	over_tls(tls_url, empty, "CertificateFailure");
+	over_tls(by_number, pem, "CertificateFailure"); /* it is not that host's */
+	free(folder);
+	free(empty);
+	free(name);
+	free(by_number);
+}
+
+/* --- rates */
+static struct ec2_call *launch(int n, const char *token)
+{
+	struct ec2_run r = {.template_id = "lt-1", .template_version = 1, .min_count = n, .max_count = n, .client_token = token};
+	struct ec2_call *c = ec2_run_instances(&r);
+
+	assert_non_null(c);
+	return c;
+}
+
+static const char *launch_code(struct aws *a, int n, const char *token)
+{
+	static char code[80];
+	struct ec2_call *c = launch(n, token);
+
+	ec2_perform_one(a, c, clock_mono_ms() + 2000, NULL);
+	snprintf(code, sizeof code, "%s", c->error.code);
+	ec2_call_destroy(c);
+	return code;
+}
+
+/* Two programs, one bucket: what one has spent the other cannot; a refused launch gives its instances back, and what is larger than
+ * the bucket can go when it is full. */
+static void launches_share_their_rate(void **state)
+{
+	struct aws_config c = {.region = "us-east-1", .endpoint = url, .profile = "base", .credentials_file = credentials_path,
+			       .share_dir = share, .rates = {.launch_requests = {100, 100}, .launch_instances = {10, 0.001}}};
+	struct aws *a = aws_create(&c, NULL), *b = aws_create(&c, NULL);
+
+	(void)state;
+	assert_true(a && b);
+	forget_shared();
+	put(credentials_path, BASE);
+	assert_string_equal(launch_code(a, 8, "ice"), "InsufficientInstanceCapacity");
+	assert_string_equal(launch_code(b, 8, "t1"), "");
+	assert_string_equal(launch_code(a, 3, "t2"), "DeadlineReached");
+	assert_string_equal(launch_code(b, 2, "t3"), "");
+	assert_string_equal(launch_code(b, 1, "t4"), "DeadlineReached");
+	forget_shared();
+	aws_destroy(a);
+	aws_destroy(b);
+	a = aws_create(&c, NULL);
+	b = aws_create(&c, NULL);
+	assert_string_equal(launch_code(a, 15, "t5"), "");
+	assert_string_equal(launch_code(b, 1, "t6"), "DeadlineReached");
+	aws_destroy(a);
+	aws_destroy(b);
+}
+
+/* EC2 throttles one of them: the other holds back too. */
+static void throttling_is_shared(void **state)
+{
+	struct aws_config c = {.region = "us-east-1", .endpoint = url, .profile = "base", .credentials_file = credentials_path,
+			       .share_dir = share, .rates = {.launch_requests = {5, 0.001}, .launch_instances = {-1, 0}}};
+	struct aws *a = aws_create(&c, NULL), *b = aws_create(&c, NULL);
+
+	(void)state;
+	assert_true(a && b);
+	forget_shared();
+	assert_string_equal(launch_code(a, 1, "throttle"), "RequestLimitExceeded");
+	assert_string_equal(launch_code(b, 1, "t7"), "DeadlineReached");
+	aws_destroy(a);
+	aws_destroy(b);
+}
+
 static int setup(void **state)
 {
 	(void)state;
@@ -839,6 +977,8 @@ static int setup(void **state)
 	credentials_path = file_join(dir, "credentials");
 	config_path = file_join(dir, "config");
 	share = file_join(dir, "share");
+	pem = file_join(dir, "localhost.pem");
+	make_certificate();
 	setenv("HOME", dir, 1);
 	return credentials_path && config_path && share ? start_server() : -1;
 }
@@ -852,6 +992,7 @@ static int teardown(void **state)
 	free(credentials_path);
 	free(config_path);
 	free(share);
+	free(pem);
 	file_remove_tree(dir, NULL);
 	free(dir);
 	return 0;
@@ -880,6 +1021,9 @@ int main(void)
 		cmocka_unit_test(endpoints),
 		cmocka_unit_test(proxy_and_no_proxy),
 		cmocka_unit_test(metadata_without_proxy),
+		cmocka_unit_test(certificates),
+		cmocka_unit_test(launches_share_their_rate),
+		cmocka_unit_test(throttling_is_shared),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
