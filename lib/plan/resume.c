@@ -42,6 +42,16 @@ double resume_chance(struct resume_plan *p) /* splitmix64 */
 	return (double)((z ^ (z >> 31)) >> 11) / 9007199254740992.0; /* 2^53 */
 }
 
+int64_t resume_pause(struct resume_plan *p, int64_t first_ms, int64_t limit_ms, int n)
+{
+	int64_t d = first_ms;
+
+	for (int i = 1; i < n && d < limit_ms; i++)
+		d *= 2;
+	d = d < limit_ms ? d : limit_ms;
+	return d / 2 + (int64_t)((double)(d - d / 2) * resume_chance(p));
+}
+
 /* --- create: names to wants, jobs in order */
 
 /* The want of a node, made at first sight; NONE on no memory. */
@@ -162,17 +172,6 @@ static struct nodeset *live_set(const struct strs *live)
 	return s;
 }
 
-static int copy_shortages(struct resume_plan *p)
-{
-	size_t n = p->in->shortages ? p->in->shortages->n : 0;
-
-	return mem_grow(&p->gate, &p->cap_gate, n + 1, sizeof(*p->gate)) ||
-			       mem_grow(&p->told->v, &p->told->cap, n + 1, sizeof(*p->told->v)) ||
-			       (n && shortages_copy(&p->known, p->in->shortages))
-		       ? -1
-		       : 0;
-}
-
 static int make_tables(struct resume_plan *p)
 {
 	size_t n = p->in->gen->n_resources;
@@ -184,7 +183,7 @@ static int make_tables(struct resume_plan *p)
 	p->touched = calloc(n + 1, sizeof(*p->touched));
 	p->jobs = calloc(p->in->request->n_jobs + n + 1, sizeof(*p->jobs));
 	p->told = calloc(1, sizeof(*p->told));
-	return p->names && p->pool && p->active && p->touched && p->jobs && p->told && !copy_shortages(p) ? 0 : -1;
+	return p->names && p->pool && p->active && p->touched && p->jobs && p->told && !resume_memory_open(p) ? 0 : -1;
 }
 
 struct resume_plan *resume_plan_create(const struct resume_input *in, struct err *e)
@@ -236,7 +235,9 @@ void resume_plan_destroy(struct resume_plan *p)
 	if (p->told)
 		free(p->told->v);
 	free(p->told);
+	nodeset_destroy(p->offerings);
 	free(p->gate);
+	free(p->gate_of);
 	free(p->want);
 	free(p->machine);
 	free(p->pool);
@@ -256,28 +257,15 @@ size_t resume_plan_next(struct resume_plan *p, int64_t now_ms, struct resume_ste
 {
 	size_t n = 0;
 
-	if (p->sent == p->n_steps && (p->stale || (p->wake_ms && now_ms >= p->wake_ms)))
+	if (p->stale || (p->wake_ms && now_ms >= p->wake_ms)) {
+		resume_ask_withdraw(p);
 		resume_advance(p, now_ms);
+	}
 	while (!p->nomem && n < max && p->sent < p->n_steps)
 		steps[n++] = p->steps[p->sent++]->pub;
 	p->waiting += n;
 	*wake_ms = n || p->nomem ? 0 : p->wake_ms;
 	return n;
-}
-
-const struct shortages *resume_plan_shortages(const struct resume_plan *p, size_t *changed)
-{
-	struct shortages *told = p->told;
-
-	told->n = 0;
-	for (size_t i = 0; i < p->known.n; i++)
-		if (p->gate[i].changed)
-			told->v[told->n++] = p->known.v[i];
-	*changed = told->n;
-	for (size_t i = 0; i < p->known.n; i++)
-		if (!p->gate[i].changed)
-			told->v[told->n++] = p->known.v[i];
-	return told;
 }
 
 /* --- result */

@@ -7,10 +7,8 @@
 
 #include <stdlib.h>
 
-/* Pauses before the same stage is asked again. */
-#define SHORT_FIRST_MS 2000  /* within a time limit, for want of capacity */
-#define SHORT_LIMIT_MS 15000
-#define LATER_FIRST_MS 1000  /* throttled */
+/* Pauses after throttling. */
+#define LATER_FIRST_MS 1000
 #define LATER_LIMIT_MS 20000
 
 struct taken {              /* one answer being taken */
@@ -82,37 +80,34 @@ static const char *subnet_of(const struct taken *t, const struct resume_choice *
 	return c->subnet < t->source->gen->subnet_ids.n ? t->source->gen->subnet_ids.v[c->subnet] : NULL;
 }
 
-static const char *market_of(const struct taken *t)
+static const struct choice *choice_at(const struct taken *t, const struct resume_choice *c)
 {
-	return capacity_market(&t->p->in->gen->resources[t->step->pub.resource], t->source->gen);
+	for (size_t i = 0; i < t->source->n_choice; i++)
+		if (t->source->choice[i].at.type == c->type && t->source->choice[i].at.subnet == c->subnet)
+			return &t->source->choice[i];
+	return NULL;
+}
+
+static bool in_subnet(const struct taken *t, const struct instance *i, const struct resume_choice *c)
+{
+	const struct strs *zones = &t->source->gen->zones;
+
+	if (i->subnet_id)
+		return str_eq(i->subnet_id, subnet_of(t, c));
+	return c->subnet < zones->n && str_eq(i->zone, zones->v[c->subnet]);
 }
 
 /* The choice a machine came from; NULL = cannot be told. */
-static const struct resume_choice *choice_of(const struct taken *t, const struct instance *i)
+static const struct choice *choice_of(const struct taken *t, const struct instance *i)
 {
 	const struct resume_step *s = &t->step->pub;
 
-	for (size_t k = 0; k < s->n_choices && s->n_choices > 1; k++) {
-		const struct resume_choice *c = &s->choices[k];
-		bool here = i->subnet_id ? str_eq(i->subnet_id, subnet_of(t, c))
-					 : str_eq(i->zone, resume_source_zone(t->source->gen, c->subnet));
-
-		if (here && str_eq(i->type, type_of(t, c)))
-			return c;
-	}
-	return s->n_choices == 1 ? s->choices : NULL;
-}
-
-static void count_came(const struct taken *t, const struct resume_choice *c)
-{
-	const char *zones[] = {resume_source_zone(t->source->gen, c->subnet), ZONE_ANY};
-
-	for (size_t k = 0; k < 2; k++) {
-		size_t row = resume_source_row(t->p, type_of(t, c), zones[k], market_of(t), false);
-
-		if (row != NONE)
-			t->p->gate[row].came++;
-	}
+	if (s->n_choices == 1)
+		return choice_at(t, s->choices);
+	for (size_t k = 0; k < s->n_choices; k++)
+		if (str_eq(i->type, type_of(t, &s->choices[k])) && in_subnet(t, i, &s->choices[k]))
+			return choice_at(t, &s->choices[k]);
+	return NULL;
 }
 
 static void learn_came(struct taken *t)
@@ -121,96 +116,72 @@ static void learn_came(struct taken *t)
 	struct resume_plan *p = t->p;
 
 	for (size_t i = 0; got && p->known.n && i < got->n; i++) {
-		const struct resume_choice *c = choice_of(t, &got->v[i]);
+		const struct choice *c = choice_of(t, &got->v[i]);
+		bool alive = got->v[i].state == INSTANCE_UNKNOWN || instance_alive(got->v[i].state);
 
-		if (c && (got->v[i].state == INSTANCE_UNKNOWN || instance_alive(got->v[i].state)))
-			count_came(t, c);
+		for (size_t k = 0; c && alive && k < c->n_row; k++)
+			p->gate[c->row[k]].came++;
 	}
-	for (size_t i = 0; i < p->known.n; i++) {
-		struct shortage *s = &p->known.v[i];
-		struct gate *g = &p->gate[i];
-
-		if (g->came && s->failures) {
-			g->changed = true;
-			g->refused = false;
-			if (capacity_came(s, g->came, t->now_ms))
-				g->state = GATE_OPEN;
-			else if (g->state == GATE_PROBED || g->state == GATE_MEMORY)
-				g->state = GATE_BUDGET;
-		}
-		g->came = 0;
-	}
-}
-
-/* Refusals of one run in a row count once: they were all decided on the same knowledge. */
-static void learn_refusal(struct taken *t, const struct resume_choice *c, const char *code, const char *message)
-{
-	struct resume_plan *p = t->p;
-	const char *zone = capacity_code_is_quota(code) ? ZONE_ANY : resume_source_zone(t->source->gen, c->subnet);
-	size_t row;
-	struct gate *g;
-
-	if (!capacity_code_remembered(code) || !type_of(t, c))
-		return;
-	row = resume_source_row(p, type_of(t, c), zone, market_of(t), true);
-	if (row == NONE)
-		return;
-	g = &p->gate[row];
-	if (g->refused && p->known.v[row].failures > 0)
-		p->known.v[row].failures--;
-	if (capacity_refused(&p->known.v[row], &p->in->rule, code, message, t->now_ms, resume_chance(p)))
-		p->nomem = true;
-	g->refused = g->changed = true;
-}
-
-static struct choice *choice_at(const struct taken *t, const struct resume_choice *c)
-{
+	if (p->known.n)
+		resume_memory_came(p, t->now_ms);
 	for (size_t i = 0; i < t->source->n_choice; i++)
-		if (t->source->choice[i].at.type == c->type && t->source->choice[i].at.subnet == c->subnet)
-			return &t->source->choice[i];
-	return NULL;
+		for (size_t k = 0; k < t->source->choice[i].n_row; k++)
+			p->gate[t->source->choice[i].row[k]].came = 0;
 }
 
-/* spent: EC2 gave what it had, so that a smaller call gets no more of it. */
-static void learn_named(struct taken *t, const struct resume_refusal *r, bool spent)
+static bool names(const struct taken *t, const struct resume_refusal *r, const struct resume_choice *c)
 {
-	const struct resume_step *s = &t->step->pub;
-	const char *code = r->code ? r->code : CODE_INSUFFICIENT;
-
-	for (size_t k = 0; k < s->n_choices; k++) {
-		const struct resume_choice *c = &s->choices[k];
-		struct choice *own = choice_at(t, c);
-
-		if ((r->type && !str_eq(r->type, type_of(t, c))) || (r->subnet_id && !str_eq(r->subnet_id, subnet_of(t, c))))
-			continue;
-		learn_refusal(t, c, code, r->message);
-		if (own && capacity_code_remembered(code) && (spent || !capacity_code_depends_on_size(code)))
-			own->spent = true;
-	}
+	return (!r->type || str_eq(r->type, type_of(t, c))) && (!r->subnet_id || str_eq(r->subnet_id, subnet_of(t, c)));
 }
 
-static void learn_refused(struct taken *t, bool spent)
+/* In this run the stage does not ask it for n or more. */
+static void close_for(struct taken *t, const struct choice *c, size_t k, size_t n)
+{
+	struct met *m = &t->source->met[c->met[k]];
+
+	m->refused = n < m->refused ? n : m->refused;
+	m->at_ms = t->now_ms;
+}
+
+/* EC2 refused a choice. */
+static void learn_code(struct taken *t, const struct choice *c, const char *code, const char *message, size_t n)
+{
+	size_t k = capacity_code_is_quota(code) ? c->n_row - 1 : 0;
+
+	if (!capacity_code_remembered(code))
+		return;
+	close_for(t, c, k, capacity_code_depends_on_size(code) ? n : 0);
+	resume_memory_refused(t->p, c->row[k], code, message, t->now_ms);
+}
+
+/* What is said of the choices of the call that gave less than n. Those that are not named gave less too, but EC2 did not say
+ * that they are short: that is good for this run and not for the memory. */
+static void learn_refused(struct taken *t, size_t n)
 {
 	const struct resume_answer *a = t->answer;
-	struct resume_refusal all = {.code = a->code};
+	const struct resume_step *s = &t->step->pub;
+	bool came = a->got && a->got->n >= t->open; /* but not alive */
 
-	for (size_t i = 0; i < a->n_refused; i++)
-		learn_named(t, &a->refused[i], spent);
-	if (!a->n_refused && t->served < t->open && (!a->got || a->got->n < t->open))
-		learn_named(t, &all, false);
+	for (size_t k = 0; k < s->n_choices; k++) {
+		const struct choice *c = choice_at(t, &s->choices[k]);
+		bool named = false;
+
+		for (size_t i = 0; i < a->n_refused; i++) {
+			const char *code = a->refused[i].code ? a->refused[i].code : CODE_INSUFFICIENT;
+
+			if (!names(t, &a->refused[i], &s->choices[k]))
+				continue;
+			named = true;
+			learn_code(t, c, code, a->refused[i].message, n);
+		}
+		if (t->served < t->open && !a->n_refused && !came)
+			learn_code(t, c, a->code ? a->code : CODE_INSUFFICIENT, NULL, n);
+		if (t->served < t->open && !named)
+			close_for(t, c, 0, n);
+	}
 }
 
 /* --- fewer came than asked */
-
-static int64_t pause_ms(struct resume_plan *p, int64_t first, int64_t limit, int n)
-{
-	int64_t d = first;
-
-	for (int i = 1; i < n && d < limit; i++)
-		d *= 2;
-	d = d < limit ? d : limit;
-	return d / 2 + (int64_t)((double)(d - d / 2) * resume_chance(p));
-}
 
 /* The worst that EC2 said; NULL = nothing. */
 static const char *said(const struct taken *t)
@@ -227,7 +198,7 @@ static void short_later(struct taken *t)
 	struct source *s = t->source;
 
 	if (t->now_ms >= s->wake_ms) /* else another call of this round began the pause */
-		s->wake_ms = t->now_ms + pause_ms(t->p, LATER_FIRST_MS, LATER_LIMIT_MS, ++s->laters);
+		s->wake_ms = t->now_ms + resume_pause(t->p, LATER_FIRST_MS, LATER_LIMIT_MS, ++s->laters);
 }
 
 static void short_fatal(struct taken *t)
@@ -245,44 +216,26 @@ static void short_fatal(struct taken *t)
 	}
 }
 
-/* Within the stage's time limit it is asked again, unless no waiting helps. */
-static bool try_again(struct taken *t, const char *code)
+/* The least number that was refused. What refused a probe is not tried again in this run. */
+static size_t refused_size(const struct taken *t)
 {
-	const struct step *step = t->step;
-	struct source *s = t->source;
-	int64_t end = s->first_ms + s->gen->time_limit_s * 1000;
+	bool whole = t->step->pub.min_count > 1 && !t->served && !t->step->pub.probe;
 
-	if (t->p->hurry || step->pub.probe || s->gen->time_limit_s <= 0 || t->now_ms >= end ||
-	    step->pub.stage + 1 == t->p->pool[step->pub.resource].n_source || (code && !capacity_code_depends_on_size(code)))
-		return false;
-	if (t->now_ms >= s->wake_ms)
-		s->wake_ms = t->now_ms + pause_ms(t->p, SHORT_FIRST_MS, SHORT_LIMIT_MS, ++s->shorts);
-	if (s->wake_ms > end)
-		s->wake_ms = end;
-	return true;
+	return whole ? t->open : 1;
 }
 
+/* The choices close at this size; resume_ask.c sees what else there is for the nodes. */
 static void short_capacity(struct taken *t)
 {
-	struct source *s = t->source;
 	const char *code = said(t);
-	size_t refused = !t->served && (size_t)t->step->pub.min_count >= t->open ? t->open : 1;
-	bool again = try_again(t, code);
 
-	s->code = capacity_code_worse(s->code, code);
-	if (!again) {
-		if (!t->answer->n_refused && code && !capacity_code_depends_on_size(code))
-			refused = 1;
-		s->refused = refused < s->refused ? refused : s->refused;
-	}
-	learn_refused(t, !again && refused == 1);
+	t->source->code = capacity_code_worse(t->source->code, code);
+	learn_refused(t, refused_size(t));
 	for (size_t i = 0; i < t->step->nodes.n; i++) {
 		struct want *w = &t->p->want[t->step->want[i]];
 
-		if (w->state != NODE_OPEN || w->hint != NONE)
-			continue;
-		resume_say(w, code);
-		w->stage += !again;
+		if (w->state == NODE_OPEN && w->hint == NONE)
+			resume_say(w, code);
 	}
 }
 
@@ -312,7 +265,7 @@ static enum probe_end take_short(struct taken *t)
 static enum probe_end take_full(struct taken *t)
 {
 	t->source->laters = t->source->shorts = 0;
-	learn_refused(t, true);
+	learn_refused(t, 1);
 	return PROBE_CAME;
 }
 
@@ -325,6 +278,8 @@ static struct step *open_step(struct resume_plan *p, size_t step)
 	if (!s || s->answered)
 		return NULL;
 	s->answered = true;
+	for (size_t i = 0; i < s->nodes.n; i++)
+		p->want[s->want[i]].flying = false;
 	p->waiting--;
 	p->pool[s->pub.resource].in_flight--;
 	p->stale = true;

@@ -75,7 +75,8 @@ static int min_count(const struct resume_plan *p, const struct source *s, const 
 	return 1;
 }
 
-static void add_step(struct resume_plan *p, size_t resource, size_t stage, const size_t *want, size_t n, bool probe, int64_t now_ms)
+static void add_step(struct resume_plan *p, size_t resource, size_t stage, const size_t *want, size_t n, bool probe,
+		     int64_t now_ms)
 {
 	struct pool *r = &p->pool[resource];
 	struct source *src = &r->source[stage];
@@ -96,9 +97,24 @@ static void add_step(struct resume_plan *p, size_t resource, size_t stage, const
 	p->steps[p->n_steps++] = s;
 	if (resume_source_use(p, src, s, now_ms))
 		p->nomem = true;
+	for (size_t i = 0; i < n; i++)
+		p->want[want[i]].flying = true;
 	r->in_flight++;
 	if (!src->first_ms)
 		src->first_ms = now_ms;
+}
+
+void resume_ask_withdraw(struct resume_plan *p)
+{
+	while (p->n_steps > p->sent) {
+		struct step *s = p->steps[--p->n_steps];
+
+		resume_source_release(p, s, PROBE_AGAIN);
+		for (size_t i = 0; i < s->nodes.n; i++)
+			p->want[s->want[i]].flying = false;
+		p->pool[s->pub.resource].in_flight--;
+		resume_step_destroy(s);
+	}
 }
 
 /* --- the smallest jobs first */
@@ -154,7 +170,7 @@ static void keep_smallest(struct resume_plan *p, struct source *s, struct room r
 	for (size_t i = 0; i < n_group; i++) {
 		size_t n = partly && kept < most && g[i].n > most - kept ? most - kept : g[i].n;
 
-		if (kept && kept + n > most)
+		if ((kept || room.firm) && kept + n > most)
 			break;
 		memcpy(list + kept, s->list + g[i].at, n * sizeof(*list));
 		kept += n;
@@ -200,29 +216,49 @@ static void wake_at(struct resume_plan *p, int64_t ms)
 		p->wake_ms = ms;
 }
 
+/* What waits for the stage; *several: also for jobs that need more than one node. */
+static void make_list(struct resume_plan *p, const struct pool *r, size_t stage, bool *several)
+{
+	struct source *s = &r->source[stage];
+
+	s->n_list = 0;
+	*several = false;
+	for (size_t i = 0; i < r->n_pending; i++) {
+		const struct want *w = &p->want[r->pending[i]];
+
+		if (w->stage != stage || w->flying)
+			continue;
+		*several = *several || w->several;
+		resume_push(p, &s->list, &s->n_list, &s->cap_list, r->pending[i]);
+	}
+}
+
 static void stage_turn(struct resume_plan *p, size_t resource, size_t stage, int64_t now_ms)
 {
 	struct pool *r = &p->pool[resource];
 	struct source *s = &r->source[stage];
 	struct room room;
+	bool several;
+	size_t n;
 
-	s->n_list = 0;
-	for (size_t i = 0; i < r->n_pending; i++)
-		if (p->want[r->pending[i]].stage == stage)
-			resume_push(p, &s->list, &s->n_list, &s->cap_list, r->pending[i]);
+	make_list(p, r, stage, &several);
 	if (!s->n_list || p->nomem)
 		return;
-	room = resume_source_room(p, r, stage, s->n_list, now_ms);
+	n = several ? s->n_list : resume_source_most(p, s, s->n_list, now_ms);
+	room = resume_source_room(p, r, stage, n, now_ms);
 	if (room.give == GIVE_NOTHING) {
 		pass_on(p, s);
-	} else if (room.give == GIVE_WAIT) {
+		return;
+	}
+	if (room.give == GIVE_WAIT) {
 		if (now_ms < s->wake_ms)
 			wake_at(p, s->wake_ms);
-	} else {
-		if (room.give != GIVE_ALL)
-			keep_smallest(p, s, room);
-		cut(p, resource, stage, room.give == GIVE_PROBE, now_ms);
+		return;
 	}
+	s->n_list = n; /* the others when it was answered */
+	if (room.give != GIVE_ALL)
+		keep_smallest(p, s, room);
+	cut(p, resource, stage, room.give == GIVE_PROBE, now_ms);
 }
 
 /* Out of the pool goes what has a machine, or is not to be served, or has been through all stages. */
@@ -233,10 +269,10 @@ static void sweep(struct resume_plan *p, struct pool *r)
 	for (size_t i = 0; i < r->n_pending; i++) {
 		const struct want *w = &p->want[r->pending[i]];
 
-		if (w->state == NODE_OPEN && !resume_spare(p, w->hint) && w->stage < r->n_source)
+		if (w->state == NODE_OPEN && (w->flying || (!resume_spare(p, w->hint) && w->stage < r->n_source)))
 			r->pending[kept++] = r->pending[i];
 	}
-	if (r->n_pending && !kept)
+	if (r->n_pending && !kept && !r->in_flight)
 		p->progress = true;
 	r->n_pending = kept;
 }
@@ -246,7 +282,7 @@ void resume_ask_turn(struct resume_plan *p, int64_t now_ms)
 	for (size_t i = 0; i < p->n_active && !p->nomem; i++) {
 		struct pool *r = &p->pool[p->active[i]];
 
-		if (r->in_flight || !r->n_pending)
+		if (!r->n_pending)
 			continue;
 		sweep(p, r);
 		for (size_t s = 0; s < r->n_source; s++)

@@ -213,7 +213,7 @@ static void serve(struct resume_plan *p, struct job *j, size_t job, int64_t now_
 {
 	bool partly = p->in->strategy == SCALING_BEST_EFFORT || !j->src;
 
-	if (p->in->strategy == SCALING_ALL_OR_NOTHING && (!j->dead || partly) && is_short(p) && may_ask(p, j, now_ms)) {
+	if ((!j->dead || partly) && is_short(p) && may_ask(p, j, now_ms)) {
 		ask_missing(p, j, job);
 		set_turns(p, j->need == 1 && j->src ? TURN_SINGLES : TURN_TAKEN);
 		return;

@@ -3,30 +3,61 @@
  * at a time.
  *
  * Two things close a choice. The capacity memory as it was read when the run began: closed, one probe, a budget. And what EC2
- * refused in this run, which closes only calls as large as the refused one, so that smaller jobs still get their try.
+ * refused in this run, which closes only calls as large as the refused one, so that smaller jobs still get their try. Within
+ * the time limit of a stage the latter is only a reason to pause.
  */
 #include "lib/plan/resume_state.h"
 
+#include "lib/plan/capacity.h"
+
 #include <stdlib.h>
-#include <string.h>
+
+/* Pauses of a stage with a time limit. */
+#define SHORT_FIRST_MS 2000
+#define SHORT_LIMIT_MS 15000
 
 /* --- open and close */
 
-const char *resume_source_zone(const struct gen_stage *g, size_t subnet)
+/* Subnets of one zone are one offering, and so are all zones for a quota: what is met of one holds for the other. */
+static void share_met(struct source *s, size_t choice, size_t k)
 {
-	return subnet < g->zones.n ? g->zones.v[subnet] : "";
+	struct choice *c = &s->choice[choice];
+
+	c->met[k] = 2 * choice + k;
+	for (size_t i = 0; i < choice; i++)
+		if (s->choice[i].row[k] == c->row[k])
+			c->met[k] = s->choice[i].met[k];
+	s->met[2 * choice + k] = (struct met){.refused = NONE};
 }
 
-static void choice_open(struct resume_plan *p, const struct gen_resource *r, const struct source *s, struct choice *c)
+static int choice_open(struct resume_plan *p, const struct gen_resource *r, struct source *s, size_t choice)
 {
-	const char *type = s->gen->instance_types.v[c->at.type], *market = capacity_market(r, s->gen);
-	const char *zones[] = {resume_source_zone(s->gen, c->at.subnet), ZONE_ANY};
+	const struct gen_stage *g = s->gen;
+	struct choice *c = &s->choice[choice];
+	const char *type = g->instance_types.v[c->at.type], *market = capacity_market(r, g);
+	const char *zones[] = {c->at.subnet < g->zones.n ? g->zones.v[c->at.subnet] : "", ZONE_ANY};
 
 	for (size_t k = 0; k < 2; k++) {
-		c->row[k] = resume_source_row(p, type, zones[k], market, false);
-		if (c->row[k] != NONE && !capacity_holds(&p->known.v[c->row[k]], s->gen))
-			c->row[k] = NONE;
+		size_t i = resume_gate(p, type, zones[k], market);
+
+		if (i == NONE)
+			return -1;
+		c->row[k] = i;
+		c->memory[k] = p->gate[i].shortage == NONE || capacity_holds(&p->known.v[p->gate[i].shortage], g);
+		c->n_row++;
+		share_met(s, choice, k);
 	}
+	return 0;
+}
+
+/* A stage without types is not an offering, yet it has sizes that were refused. */
+static int nameless_open(struct resume_plan *p, const struct gen_resource *r, struct source *s)
+{
+	s->choice->row[0] = resume_gate(p, "", r->queue, r->name);
+	s->choice->n_row = 1;
+	s->choice->memory[0] = true;
+	share_met(s, 0, 0);
+	return s->choice->row[0] == NONE ? -1 : 0;
 }
 
 static int stage_open(struct resume_plan *p, const struct gen_resource *r, struct source *s)
@@ -34,19 +65,17 @@ static int stage_open(struct resume_plan *p, const struct gen_resource *r, struc
 	size_t types = s->gen->instance_types.n, subnets = s->gen->subnet_ids.n;
 	bool named = types && subnets;
 
-	s->refused = NONE;
 	s->n_choice = named ? types * subnets : 1;
 	s->choice = calloc(s->n_choice, sizeof(*s->choice));
-	if (!s->choice)
+	s->met = calloc(2 * s->n_choice, sizeof(*s->met));
+	if (!s->choice || !s->met)
 		return -1;
+	if (!named)
+		return nameless_open(p, r, s);
 	for (size_t i = 0; i < s->n_choice; i++) {
-		struct choice *c = &s->choice[i];
-
-		*c = (struct choice){.row = {NONE, NONE}};
-		if (!named)
-			continue;
-		c->at = (struct resume_choice){.type = i / subnets, .subnet = i % subnets};
-		choice_open(p, r, s, c);
+		s->choice[i].at = (struct resume_choice){.type = i / subnets, .subnet = i % subnets};
+		if (choice_open(p, r, s, i))
+			return -1;
 	}
 	return 0;
 }
@@ -67,6 +96,7 @@ int resume_source_open(struct resume_plan *p, size_t resource)
 	p->active[p->n_active++] = resource;
 	for (size_t i = 0; i < n; i++) {
 		r->source[i].gen = res->n_stages ? &res->stages[i] : &unnamed;
+		r->source[i].last = i + 1 == n;
 		if (stage_open(p, res, &r->source[i]))
 			return -1;
 	}
@@ -77,94 +107,99 @@ void resume_source_close(struct pool *r)
 {
 	for (size_t i = 0; i < r->n_source; i++) {
 		free(r->source[i].choice);
+		free(r->source[i].met);
 		free(r->source[i].list);
 	}
 	free(r->source);
 }
 
-/* --- rows of the memory */
+/* --- an offering, a choice */
 
-static int row_grow(struct resume_plan *p)
+static struct room less(struct room a, struct room b)
 {
-	return mem_grow(&p->gate, &p->cap_gate, p->known.n + 1, sizeof(*p->gate)) ||
-			       mem_grow(&p->told->v, &p->told->cap, p->known.n + 1, sizeof(*p->told->v))
-		       ? -1
-		       : 0;
-}
-
-size_t resume_source_row(struct resume_plan *p, const char *type, const char *zone, const char *market, bool make)
-{
-	struct shortage *s = shortages_find(&p->known, type, zone, market);
-
-	if (!s && make) {
-		s = row_grow(p) ? NULL : shortages_add(&p->known, type, zone, market);
-		if (!s)
-			p->nomem = true;
-		else
-			p->gate[p->known.n - 1] = (struct gate){.state = GATE_OPEN};
-	}
-	return s ? (size_t)(s - p->known.v) : NONE;
-}
-
-static struct room room_of(int64_t allowed)
-{
-	if (allowed == CAPACITY_UNLIMITED)
-		return (struct room){GIVE_ALL, 0};
-	if (allowed < 0)
-		return (struct room){GIVE_PROBE, 0};
-	return (struct room){allowed ? GIVE_SOME : GIVE_NOTHING, allowed};
-}
-
-static struct room row_room(const struct resume_plan *p, size_t row, int64_t now_ms)
-{
-	const struct shortage *s = row == NONE ? NULL : &p->known.v[row];
-	const struct gate *g = row == NONE ? NULL : &p->gate[row];
-
-	if (!s || g->state == GATE_OPEN)
-		return (struct room){GIVE_ALL, 0};
-	if (g->state == GATE_SHUT)
-		return (struct room){GIVE_NOTHING, 0};
-	if (g->state == GATE_PROBED)
-		return (struct room){GIVE_WAIT, 0};
-	if (g->state == GATE_BUDGET && !g->in_flight)
-		return (struct room){GIVE_SOME, s->budget};
-	if (g->state == GATE_BUDGET)
-		return (struct room){s->budget > g->in_flight ? GIVE_SOME : GIVE_WAIT, s->budget - g->in_flight};
-	if (p->in->rule.limit_ms > 0 && capacity_stale(s, &p->in->rule, now_ms))
-		return (struct room){GIVE_ALL, 0};
-	return room_of(capacity_allowed(s, now_ms));
-}
-
-static struct room choice_room(const struct resume_plan *p, const struct choice *c, int64_t now_ms)
-{
-	struct room a, b;
-
-	if (c->spent)
-		return (struct room){GIVE_NOTHING, 0};
-	a = row_room(p, c->row[0], now_ms);
-	b = row_room(p, c->row[1], now_ms);
 	if (a.give != b.give)
 		return a.give < b.give ? a : b;
 	return a.n < b.n ? a : b;
 }
 
+static struct room memory_room(const struct resume_plan *p, const struct gate *g, int64_t now_ms)
+{
+	const struct shortage *s = &p->known.v[g->shortage];
+	int64_t n;
+
+	if (p->in->rule.limit_ms > 0 && capacity_stale(s, &p->in->rule, now_ms))
+		return (struct room){.give = GIVE_ALL};
+	n = capacity_allowed(s, now_ms);
+	if (n == CAPACITY_UNLIMITED)
+		return (struct room){.give = GIVE_ALL};
+	if (n < 0)
+		return (struct room){.give = GIVE_PROBE};
+	return (struct room){.give = n ? GIVE_SOME : GIVE_NOTHING, .n = n};
+}
+
+static struct room gate_room(const struct resume_plan *p, const struct gate *g, int64_t now_ms)
+{
+	int64_t budget;
+
+	switch (g->state) {
+	case GATE_MEMORY:
+		return memory_room(p, g, now_ms);
+	case GATE_OPEN:
+		return (struct room){.give = GIVE_ALL};
+	case GATE_PROBED:
+		return (struct room){.give = GIVE_WAIT};
+	case GATE_SHUT:
+		return (struct room){.give = GIVE_NOTHING};
+	case GATE_BUDGET:
+		break;
+	}
+	budget = p->known.v[g->shortage].budget;
+	if (!g->in_flight)
+		return (struct room){.give = GIVE_SOME, .n = budget};
+	return (struct room){.give = budget > g->in_flight ? GIVE_SOME : GIVE_WAIT, .n = budget - g->in_flight, .firm = true};
+}
+
+/* A stage that may still be asked again for what it refused. */
+static bool in_window(const struct resume_plan *p, const struct source *s, int64_t now_ms)
+{
+	return s->gen->time_limit_s > 0 && !s->last && !p->hurry &&
+	       (!s->first_ms || now_ms < s->first_ms + s->gen->time_limit_s * 1000);
+}
+
+/* What is left for a call of n after the refusals of this run. */
+static struct room met_room(const struct resume_plan *p, const struct source *s, const struct met *m, size_t n, int64_t now_ms)
+{
+	if (n < m->refused)
+		return (struct room){.give = GIVE_ALL};
+	if (!m->refused || !in_window(p, s, now_ms))
+		return (struct room){.give = GIVE_NOTHING};
+	return (struct room){.give = m->at_ms < s->wake_ms ? GIVE_ALL : GIVE_WAIT};
+}
+
+static struct room choice_room(const struct resume_plan *p, const struct source *s, const struct choice *c, size_t n,
+			       int64_t now_ms)
+{
+	struct room room = {.give = GIVE_ALL};
+
+	for (size_t k = 0; k < c->n_row; k++) {
+		room = less(room, met_room(p, s, &s->met[c->met[k]], n, now_ms));
+		if (c->memory[k])
+			room = less(room, gate_room(p, &p->gate[c->row[k]], now_ms));
+	}
+	return room;
+}
+
 /* --- a stage */
 
-/* Its pauses, its time limit, and its best choice. */
-static struct room stage_room(const struct resume_plan *p, struct source *s, int64_t now_ms)
+/* Its pause, and its best choice. */
+static struct room stage_room(const struct resume_plan *p, const struct source *s, size_t n, int64_t now_ms)
 {
-	struct room best = {GIVE_NOTHING, 0};
+	struct room best = {.give = GIVE_NOTHING};
 
-	if (s->shorts && (p->hurry || now_ms >= s->first_ms + s->gen->time_limit_s * 1000)) {
-		s->shorts = 0;
-		s->refused = 1;
-	}
-	if (s->refused <= 1)
-		return best;
 	if (!p->hurry && now_ms < s->wake_ms)
-		return (struct room){GIVE_WAIT, 0};
+		return (struct room){.give = GIVE_WAIT};
 	for (size_t i = 0; i < s->n_choice && best.give != GIVE_ALL; i++) {
-		struct room r = choice_room(p, &s->choice[i], now_ms);
+		struct room r = choice_room(p, s, &s->choice[i], n, now_ms);
 
 		if (r.give > best.give || (r.give == best.give && r.n > best.n))
 			best = r;
@@ -176,7 +211,7 @@ static struct room stage_room(const struct resume_plan *p, struct source *s, int
 static void mark_choices(const struct resume_plan *p, struct source *s, struct room best, size_t n, int64_t now_ms)
 {
 	for (size_t i = 0; i < s->n_choice; i++) {
-		struct room r = choice_room(p, &s->choice[i], now_ms);
+		struct room r = choice_room(p, s, &s->choice[i], n, now_ms);
 
 		s->choice[i].use = r.give == best.give && r.n >= best.n;
 		if (best.give == GIVE_ALL && r.give == GIVE_SOME && (size_t)r.n >= n)
@@ -202,32 +237,69 @@ static bool has_minimum(const struct source *s)
 	return !types || !subnets;
 }
 
-static bool later_gives(const struct resume_plan *p, struct pool *r, size_t stage, int64_t now_ms)
+static bool later_gives(const struct resume_plan *p, const struct pool *r, size_t stage, int64_t now_ms)
 {
 	for (size_t i = stage + 1; i < r->n_source; i++)
-		if (stage_room(p, &r->source[i], now_ms).give != GIVE_NOTHING)
+		if (stage_room(p, &r->source[i], 1, now_ms).give != GIVE_NOTHING)
 			return true;
 	return false;
+}
+
+/* It waits for a probe, or it is short within its time limit and has no pause yet. */
+static void begin_pause(struct resume_plan *p, struct source *s, int64_t now_ms)
+{
+	int64_t end;
+
+	for (size_t i = 0; i < s->n_choice; i++)
+		for (size_t k = 0; k < s->choice[i].n_row; k++)
+			if (p->gate[s->choice[i].row[k]].in_flight)
+				return;
+	if (!in_window(p, s, now_ms))
+		return;
+	if (!s->first_ms)
+		s->first_ms = now_ms;
+	end = s->first_ms + s->gen->time_limit_s * 1000;
+	s->wake_ms = now_ms + resume_pause(p, SHORT_FIRST_MS, SHORT_LIMIT_MS, ++s->shorts);
+	s->wake_ms = s->wake_ms < end ? s->wake_ms : end;
 }
 
 struct room resume_source_room(struct resume_plan *p, struct pool *r, size_t stage, size_t n, int64_t now_ms)
 {
 	struct source *s = &r->source[stage];
-	struct room best = stage_room(p, s, now_ms);
+	struct room best = stage_room(p, s, n, now_ms);
 
+	if (best.give == GIVE_WAIT && now_ms >= s->wake_ms)
+		begin_pause(p, s, now_ms);
 	if (best.give <= GIVE_WAIT)
 		return best;
 	mark_choices(p, s, best, n, now_ms);
 	s->whole = p->in->strategy == SCALING_ALL_OR_NOTHING && has_minimum(s) && !later_gives(p, r, stage, now_ms);
-	if (s->refused <= (s->whole ? n : 1))
-		return (struct room){GIVE_NOTHING, 0};
+	return best;
+}
+
+size_t resume_source_most(const struct resume_plan *p, const struct source *s, size_t n, int64_t now_ms)
+{
+	size_t best = 1;
+
+	if (in_window(p, s, now_ms))
+		return n; /* all are tried again */
+	for (size_t i = 0; i < s->n_choice; i++) {
+		const struct choice *c = &s->choice[i];
+		size_t most = n;
+
+		if (choice_room(p, s, c, 1, now_ms).give == GIVE_NOTHING)
+			continue;
+		for (size_t k = 0; k < c->n_row; k++)
+			most = s->met[c->met[k]].refused <= most ? s->met[c->met[k]].refused - 1 : most;
+		best = most > best ? most : best;
+	}
 	return best;
 }
 
 bool resume_source_any(struct resume_plan *p, struct pool *r, size_t n, int64_t now_ms)
 {
 	for (size_t i = 0; i < r->n_source; i++)
-		if (resume_source_room(p, r, i, n, now_ms).give != GIVE_NOTHING)
+		if (stage_room(p, &r->source[i], n, now_ms).give != GIVE_NOTHING)
 			return true;
 	return false;
 }
@@ -237,10 +309,10 @@ const char *resume_source_code(struct resume_plan *p, const struct source *s)
 	const char *code = s->code;
 
 	for (size_t i = 0; i < s->n_choice; i++) {
-		for (size_t k = 0; k < 2; k++) {
-			size_t row = s->choice[i].row[k];
+		for (size_t k = 0; k < s->choice[i].n_row; k++) {
+			size_t row = p->gate[s->choice[i].row[k]].shortage;
 
-			if (row != NONE && p->known.v[row].failures)
+			if (row != NONE && p->known.v[row].failures && s->choice[i].memory[k])
 				code = capacity_code_worse(code, resume_code(p, p->known.v[row].code));
 		}
 	}
@@ -257,10 +329,10 @@ static void use_row(struct resume_plan *p, struct step *step, size_t row, int64_
 		if (step->row[i] == row)
 			return;
 	step->row[step->n_row++] = row;
-	if (step->pub.probe)
+	if (g->state == GATE_MEMORY && !step->pub.probe)
+		g->state = memory_room(p, g, now_ms).give == GIVE_SOME ? GATE_BUDGET : GATE_OPEN;
+	else if (g->state == GATE_MEMORY || (g->state == GATE_BUDGET && step->pub.probe))
 		g->state = GATE_PROBED;
-	else if (g->state == GATE_MEMORY)
-		g->state = row_room(p, row, now_ms).give == GIVE_SOME ? GATE_BUDGET : GATE_OPEN;
 	g->in_flight += (int64_t)step->nodes.n;
 }
 
@@ -278,8 +350,8 @@ int resume_source_use(struct resume_plan *p, const struct source *s, struct step
 		if (!c->use)
 			continue;
 		step->choice[n++] = c->at;
-		for (size_t k = 0; k < 2; k++)
-			if (c->row[k] != NONE)
+		for (size_t k = 0; k < c->n_row; k++)
+			if (c->memory[k])
 				use_row(p, step, c->row[k], now_ms);
 	}
 	step->pub.choices = step->choice;
@@ -293,7 +365,7 @@ void resume_source_release(struct resume_plan *p, const struct step *step, enum 
 		struct gate *g = &p->gate[step->row[i]];
 
 		g->in_flight -= (int64_t)step->nodes.n;
-		if (!step->pub.probe)
+		if (!step->pub.probe || g->shortage == NONE || g->state == GATE_OPEN)
 			continue;
 		if (end == PROBE_REFUSED)
 			g->state = GATE_SHUT;

@@ -2,7 +2,7 @@
  *
  * Who does what: resume.c takes the request in and gives the result out; resume_serve.c decides which job gets machines and
  * which nodes are to be asked for; resume_ask.c turns nodes into calls, stage by stage; resume_source.c knows what a stage may
- * be asked for now; resume_answer.c takes answers and learns from them.
+ * be asked for now; resume_answer.c takes answers; resume_memory.c keeps what they say of offerings.
  */
 #ifndef SE_PLAN_RESUME_STATE_H
 #define SE_PLAN_RESUME_STATE_H
@@ -30,6 +30,7 @@ struct want {         /* a node of the request */
 	size_t round;     /* last round that listed it */
 	size_t job;       /* for which job it was listed; NONE = without a job */
 	bool several;     /* that job needs more than one node */
+	bool flying;      /* a call for it is under way */
 	size_t first;     /* stage it begins with */
 	size_t stage;     /* stage to ask next, while it waits in its pool */
 	const char *said; /* the worst that EC2 said of it */
@@ -51,7 +52,7 @@ struct step {
 	struct strs jobs;
 	size_t *want;     /* positions of nodes, in order */
 	struct resume_choice *choice;
-	size_t *row;      /* shortages of its choices that were known when it was made, each once */
+	size_t *row;      /* gates of its choices, each once */
 	size_t n_row;
 	bool answered;
 };
@@ -78,42 +79,53 @@ enum give {
 
 struct room {
 	enum give give;
-	int64_t n; /* of GIVE_SOME */
+	int64_t n;    /* of GIVE_SOME */
+	bool firm;    /* likewise: not a whole job either, if it is larger */
 };
 
-/* How this run stands to a known shortage. */
+/* How this run stands to what the memory said of an offering. */
 enum gate_state {
 	GATE_MEMORY, /* as it was read */
-	GATE_OPEN,   /* over, or met in this run: sizes that were refused rule (struct source) */
+	GATE_OPEN,   /* nothing was said, or it is over */
 	GATE_PROBED, /* our probe is under way */
-	GATE_BUDGET, /* the probe came; its budget rules */
+	GATE_BUDGET, /* the probe came; the budget rules */
 	GATE_SHUT    /* the probe did not */
 };
 
-struct gate {         /* of the shortage at the same place in `known` */
+struct gate {         /* of an offering, or of a quota: position as in `offerings` */
+	const char *type, *zone, *market;
 	enum gate_state state;
-	int64_t in_flight; /* nodes asked of it and not answered */
+	size_t shortage;  /* in `known`; NONE = none */
+	bool counted;     /* refusals of this run since machines came count once */
+	bool changed;     /* the shortage */
 	int64_t came;     /* machines in the answer being taken */
-	bool refused;     /* in this run, and nothing came since */
-	bool changed;
+	int64_t in_flight; /* nodes asked of it and not answered */
+};
+
+struct met {          /* what one stage heard of an offering in this run */
+	size_t refused;   /* least number EC2 refused; 0 = no size helps, NONE = none was refused */
+	int64_t at_ms;    /* last time */
 };
 
 struct choice {
 	struct resume_choice at;
-	size_t row[2];    /* its shortage, and its quota's; NONE = none when the run began */
-	bool spent;       /* EC2 has nothing more of it */
+	size_t row[2];    /* gates: its own and its quota's */
+	size_t met[2];    /* likewise, of the stage's list */
+	bool memory[2];   /* the memory of the gate holds for it */
+	size_t n_row;     /* 1 = a stage without types: not an offering */
 	bool use;         /* by the calls that are being made */
 };
 
 struct source {       /* one stage of a resource */
 	const struct gen_stage *gen;
+	bool last;
 	struct choice *choice;
 	size_t n_choice;
-	size_t refused;   /* least number EC2 refused */
+	struct met *met;
 	const char *code; /* the worst it said */
 	int64_t first_ms; /* first asked; 0 = never */
 	int64_t wake_ms;  /* not asked before */
-	int shorts;       /* pauses in a row for want of capacity, within the time limit; 0 = none is on */
+	int shorts;       /* pauses in a row for want of capacity, within the time limit */
 	int laters;       /* likewise for throttling */
 	bool whole;       /* EC2 decides alone and gives all of a call or nothing; of the calls that are being made */
 	size_t *list;     /* wants to ask of it now */
@@ -157,9 +169,12 @@ struct resume_plan {
 	size_t n_steps, cap_steps;
 	size_t sent, waiting;
 	size_t round;
-	struct shortages known;   /* what was read, then what was met */
+	struct nodeset *offerings; /* names of gates */
 	struct gate *gate;
 	size_t cap_gate;
+	struct shortages known;   /* what was read, then what was met */
+	size_t *gate_of;          /* of each of them */
+	size_t n_gate_of, cap_gate_of;
 	struct shortages *told;   /* changed first; its strings are those of `known` */
 	struct strs codes;        /* owner of every code */
 	uint64_t chance;
@@ -181,12 +196,16 @@ void resume_push(struct resume_plan *p, size_t **v, size_t *n, size_t *cap, size
 /* A copy that lives as long as the plan, one for equal texts. NULL stays NULL. */
 const char *resume_code(struct resume_plan *p, const char *code);
 double resume_chance(struct resume_plan *p); /* in [0, 1) */
+/* The n-th pause in a row: twice the one before, up to a limit; half of it is chance. */
+int64_t resume_pause(struct resume_plan *p, int64_t first_ms, int64_t limit_ms, int n);
 
 /* resume_source.c */
 int resume_source_open(struct resume_plan *p, size_t resource); /* -1 no memory */
 void resume_source_close(struct pool *r);
 /* What a stage may be asked for, if n nodes are wanted; marks the choices to use and whether the call is whole. */
 struct room resume_source_room(struct resume_plan *p, struct pool *r, size_t stage, size_t n, int64_t now_ms);
+/* How many of n one-node jobs may share a call, after what EC2 refused; at least 1. */
+size_t resume_source_most(const struct resume_plan *p, const struct source *s, size_t n, int64_t now_ms);
 /* Why it gives nothing; NULL = EC2 said nothing. */
 const char *resume_source_code(struct resume_plan *p, const struct source *s);
 /* Something may still come of the resource for a job that lacks n. */
@@ -196,12 +215,21 @@ int resume_source_use(struct resume_plan *p, const struct source *s, struct step
 /* It was answered, or left. */
 enum probe_end { PROBE_CAME, PROBE_REFUSED, PROBE_AGAIN };
 void resume_source_release(struct resume_plan *p, const struct step *step, enum probe_end end);
-/* Row of a shortage, made if there is none and `make`; NONE = none, or no memory. */
-size_t resume_source_row(struct resume_plan *p, const char *type, const char *zone, const char *market, bool make);
-const char *resume_source_zone(const struct gen_stage *g, size_t subnet);
+
+/* resume_memory.c */
+/* Gates for the shortages that were read. -1 no memory. */
+int resume_memory_open(struct resume_plan *p);
+/* Gate of an offering, made at first sight; it borrows the names. NONE = no memory. */
+size_t resume_gate(struct resume_plan *p, const char *type, const char *zone, const char *market);
+/* EC2 refused it: keep that. */
+void resume_memory_refused(struct resume_plan *p, size_t gate, const char *code, const char *message, int64_t now_ms);
+/* Machines came (gate.came). */
+void resume_memory_came(struct resume_plan *p, int64_t now_ms);
 
 /* resume_ask.c */
 void resume_step_destroy(struct step *s); /* takes NULL */
+/* The calls that were not handed out are planned anew. */
+void resume_ask_withdraw(struct resume_plan *p);
 /* Ask for a node on behalf of a job. Once a round. */
 void resume_ask(struct resume_plan *p, size_t want, size_t job);
 /* Make the calls that can go now, of all pools. */
