@@ -233,7 +233,7 @@ static int check_expiry(struct call *c)
 	const struct key *k = c->key;
 
 	if (k->expired_code)
-		return call_fail(c, 400, k->expired_code, "The provided token has expired.");
+		return call_fail(c, c->service == &service_sts ? 403 : 400, k->expired_code, "The provided token has expired.");
 	if (!k->expires_ms || c->now_ms < k->expires_ms)
 		return 0;
 	if (c->service == &service_ec2)
