@@ -8,6 +8,7 @@ bin_PROGRAMS += %D%/slurm-ec2
 	%D%/interrupt.c %D%/interrupt.h %D%/trial_folder.c %D%/trial_folder.h \
 	%D%/cmd_apply.c \
 	%D%/cmd_check.c \
+	%D%/cmd_events.c \
 	%D%/cmd_policy.c \
 	%D%/cmd_render.c \
 	%D%/cmd_status.c \
