@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* bucket_share.c - token buckets in a file under a lock. Called by perform.c for each request; the lock is held for one read and
- * one write, never while waiting.
+/* bucket_share.c - token buckets in a file under a lock. Called by perform.c for each request; the lock is held for one read
+ * and one write, never while waiting.
  *
  * The file names the boot of the machine: times of an earlier one mean nothing, so a reboot fills the buckets.
  */
@@ -19,8 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LOCK_MS 200         /* longer than hundreds of holders need; a stopped one must not hold us up */
-#define ALONE_MS 5000       /* after a failure: the time until the file is tried again */
+#define LOCK_MS 200	    /* longer than hundreds of holders need; a stopped one must not hold us up */
+#define ALONE_MS 5000	    /* after a failure: the time until the file is tried again */
 #define CLOCK_SLACK_MS 1000 /* a time further ahead is not of this clock */
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
 

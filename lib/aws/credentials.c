@@ -78,8 +78,9 @@ int keys_time(const char *text, int64_t *wall_ms)
 static void wipe_member(struct json_object *o, const char *key)
 {
 	struct json_object *m;
-	const char *text = json_object_object_get_ex(o, key, &m) && json_object_is_type(m, json_type_string) ?
-				   json_object_get_string(m) : NULL;
+	const char *text = json_object_object_get_ex(o, key, &m) && json_object_is_type(m, json_type_string)
+			       ? json_object_get_string(m)
+			       : NULL;
 
 	if (text)
 		secret_wipe((char *)(void *)text, strlen(text)); /* json-c would leave it in freed memory */
@@ -95,9 +96,11 @@ static int read_members(struct json_object *o, const struct key_words *w, struct
 	if (!json_object_is_type(o, json_type_object))
 		return err_set(e, "is no object");
 	return jview_str(o, "Code", &k->code, e) || jview_str(o, "Message", &k->message, e) ||
-	       jview_str(o, "AccessKeyId", &k->key, e) || jview_str(o, "SecretAccessKey", &k->secret, e) ||
-	       jview_str(o, w->token, &k->token, e) || jview_str(o, "Expiration", &k->until, e) ||
-	       jview_i64(o, "Version", &k->version, e) ? -1 : 0;
+		       jview_str(o, "AccessKeyId", &k->key, e) || jview_str(o, "SecretAccessKey", &k->secret, e) ||
+		       jview_str(o, w->token, &k->token, e) || jview_str(o, "Expiration", &k->until, e) ||
+		       jview_i64(o, "Version", &k->version, e)
+		   ? -1
+		   : 0;
 }
 
 static int take_members(const struct json_keys *k, const struct key_words *w, struct credentials *out, struct err *e)
@@ -137,7 +140,8 @@ int keys_from_json(const char *text, size_t n, const struct key_words *w, struct
 int keys_from_environment(const struct chain *c, struct credentials *out, struct err *e)
 {
 	const char *key = chain_environment(c, "AWS_ACCESS_KEY_ID"), *secret = chain_environment(c, "AWS_SECRET_ACCESS_KEY");
-	const char *token = chain_environment(c, "AWS_SESSION_TOKEN"), *until = chain_environment(c, "AWS_CREDENTIAL_EXPIRATION");
+	const char *token = chain_environment(c, "AWS_SESSION_TOKEN"),
+		   *until = chain_environment(c, "AWS_CREDENTIAL_EXPIRATION");
 	struct credentials k = {(char *)(void *)key, (char *)(void *)secret, (char *)(void *)token, 0};
 
 	if (!key)
@@ -177,8 +181,9 @@ int credentials_load(const struct credential_source *s, struct imds *imds, const
 	if (!rc && s->no_imds)
 		rc = err_set(e, "no AWS credentials: none in the environment or the shared files");
 	if (!rc)
-		rc = keys_from_imds(&chain, &c, e) ?
-			     err_prefix(e, "no AWS credentials in the shared files, and none from the instance") : 1;
+		rc = keys_from_imds(&chain, &c, e)
+			 ? err_prefix(e, "no AWS credentials in the shared files, and none from the instance")
+			 : 1;
 	if (rc < 0)
 		return -1;
 	*out = c;

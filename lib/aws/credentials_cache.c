@@ -75,7 +75,8 @@ static bool is_fresh(const struct credentials *c)
 }
 
 static int fetch_and_keep(const char *path, bool locked, struct credentials *have,
-			  int (*fetch)(void *, struct credentials *, struct err *), void *arg, struct credentials *out, struct err *e)
+			  int (*fetch)(void *, struct credentials *, struct err *), void *arg, struct credentials *out,
+			  struct err *e)
 {
 	struct credentials fresh = {0};
 
@@ -92,7 +93,8 @@ static int fetch_and_keep(const char *path, bool locked, struct credentials *hav
 
 /* Nobody else fetches now, or the wait for it was in vain. have: as below. */
 static int fetch_unless_there(const char *path, bool locked, const struct credentials *refused, struct credentials *have,
-			      int (*fetch)(void *, struct credentials *, struct err *), void *arg, struct credentials *out, struct err *e)
+			      int (*fetch)(void *, struct credentials *, struct err *), void *arg, struct credentials *out,
+			      struct err *e)
 {
 	credentials_clear(have);
 	if (locked && look(path, refused, have) && is_fresh(have)) { /* it was fetched while we waited */
@@ -103,7 +105,8 @@ static int fetch_unless_there(const char *path, bool locked, const struct creden
 }
 
 static int through_file(const char *path, const char *lock, const struct credentials *refused,
-			int (*fetch)(void *, struct credentials *, struct err *), void *arg, struct credentials *out, struct err *e)
+			int (*fetch)(void *, struct credentials *, struct err *), void *arg, struct credentials *out,
+			struct err *e)
 {
 	struct credentials have = {0}; /* keys that will do if there are no better ones */
 	int fd, rc = 0;
@@ -125,7 +128,8 @@ static int through_file(const char *path, const char *lock, const struct credent
 }
 
 int keys_shared(const struct chain *c, const char *kind, const char *const *parts, size_t n,
-		int (*fetch)(void *arg, struct credentials *out, struct err *e), void *arg, struct credentials *out, struct err *e)
+		int (*fetch)(void *arg, struct credentials *out, struct err *e), void *arg, struct credentials *out,
+		struct err *e)
 {
 	char *path = c->s->share_dir ? share_path(c->s->share_dir, kind, parts, n) : NULL;
 	char *lock = path ? str_fmt("%s.lock", path) : NULL;

@@ -19,7 +19,8 @@ struct chain {
 struct profile {
 	bool exists;
 	struct credentials in_credentials, in_config;
-	char *region, *role_arn, *source_profile, *credential_source, *external_id, *role_session_name, *duration_seconds, *mfa_serial;
+	char *region, *role_arn, *source_profile, *credential_source, *external_id, *role_session_name, *duration_seconds,
+	    *mfa_serial;
 	char *credential_process, *web_identity_token_file, *endpoint_url, *services;
 	char *sso; /* the name of a key that asks for single sign-on */
 	bool nomem;
@@ -31,7 +32,7 @@ void profile_clear(struct profile *p);
 struct key_words {
 	const char *what;  /* "the answer of the container's credential service" */
 	const char *token; /* "Token" or "SessionToken" */
-	int version;       /* 1 = "Version": 1 is demanded */
+	int version;	   /* 1 = "Version": 1 is demanded */
 };
 /* -1 with e; no part of the text goes into it. */
 int keys_from_json(const char *text, size_t n, const struct key_words *w, struct credentials *out, struct err *e);
@@ -41,7 +42,8 @@ int keys_time(const char *text, int64_t *wall_ms);
 /* --- credentials_cache.c: keys shared between programs. `fetch` gets them when there are none; of many programs at once one
  * does. kind and parts name the source. Keys that never expire are not kept. */
 int keys_shared(const struct chain *c, const char *kind, const char *const *parts, size_t n,
-		int (*fetch)(void *arg, struct credentials *out, struct err *e), void *arg, struct credentials *out, struct err *e);
+		int (*fetch)(void *arg, struct credentials *out, struct err *e), void *arg, struct credentials *out,
+		struct err *e);
 
 /* --- the sources themselves: 0 or -1 */
 int keys_from_process(const struct chain *c, const char *profile, const char *command, struct credentials *out, struct err *e);

@@ -25,8 +25,8 @@
 
 /* --- this instance */
 
-/* A metadata service that cannot renew goes on serving old keys, and AWS goes on taking them: keep them, and look again in 2 to 10
- * minutes, each program at another time. */
+/* A metadata service that cannot renew goes on serving old keys, and AWS goes on taking them: keep them, and look again in 2 to
+ * 10 minutes, each program at another time. */
 static void extend_stale(struct credentials *c)
 {
 	int64_t now_ms = clock_wall_ms();
@@ -91,7 +91,8 @@ static bool is_trusted(const struct endpoint *ep)
 	memcpy(host, ep->host, n);
 	host[n] = '\0';
 	str_lower(host);
-	return is_loopback(host) || !strcmp(host, "169.254.170.2") || !strcmp(host, "169.254.170.23") || !strcmp(host, "[fd00:ec2::23]");
+	return is_loopback(host) || !strcmp(host, "169.254.170.2") || !strcmp(host, "169.254.170.23") ||
+	       !strcmp(host, "[fd00:ec2::23]");
 }
 
 /* The address to ask. NULL = none given, or with e. Caller frees. */
@@ -160,8 +161,13 @@ static void collect(void *arg, const char *bytes, size_t n)
 /* The answer's text in out; -1 after TRIES. */
 static int ask_container(struct http *h, const char *url, const struct strs *headers, struct buf *out, struct err *e)
 {
-	struct http_request r = {.method = "GET", .url = url, .headers = headers, .connect_ms = CONTAINER_MS, .total_ms = CONTAINER_MS,
-				 .on_data = collect, .arg = out};
+	struct http_request r = {.method = "GET",
+				 .url = url,
+				 .headers = headers,
+				 .connect_ms = CONTAINER_MS,
+				 .total_ms = CONTAINER_MS,
+				 .on_data = collect,
+				 .arg = out};
 	struct http_answer a = {0};
 
 	for (int i = 0; i < TRIES; i++) {

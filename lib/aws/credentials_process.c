@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* credentials_process.c - keys from a program that a profile names. Called by credentials_role.c. The command is split as a shell
- * would, but no shell ever sees it; what it prints is wiped, and its messages are not repeated: they may hold secrets. */
+/* credentials_process.c - keys from a program that a profile names. Called by credentials_role.c. The command is split as a
+ * shell would, but no shell ever sees it; what it prints is wiped, and its messages are not repeated: they may hold secrets. */
 #include "lib/aws/credentials_chain.h"
 
 #include "lib/aws/secret.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* credentials_profile.c - what the shared files say of one profile. Called by credentials_role.c, and by connection.c for region
- * and endpoints. As the AWS tools have it, the credentials file's word counts where both files say something. */
+/* credentials_profile.c - what the shared files say of one profile. Called by credentials_role.c, and by connection.c for
+ * region and endpoints. As the AWS tools have it, the credentials file's word counts where both files say something. */
 #include "lib/aws/credentials_chain.h"
 
 #include "lib/aws/ini.h"
@@ -21,11 +21,23 @@ struct text_key {
 	size_t offset;
 };
 
-#define TEXT(member) {#member, offsetof(struct profile, member)}
+#define TEXT(member)                                                                                                           \
+	{                                                                                                                      \
+#member, offsetof(struct profile, member)                                                                      \
+	}
 static const struct text_key text_keys[] = {
-	TEXT(region), TEXT(role_arn), TEXT(source_profile), TEXT(credential_source), TEXT(external_id), TEXT(role_session_name),
-	TEXT(duration_seconds), TEXT(mfa_serial), TEXT(credential_process), TEXT(web_identity_token_file), TEXT(endpoint_url),
-	TEXT(services),
+    TEXT(region),
+    TEXT(role_arn),
+    TEXT(source_profile),
+    TEXT(credential_source),
+    TEXT(external_id),
+    TEXT(role_session_name),
+    TEXT(duration_seconds),
+    TEXT(mfa_serial),
+    TEXT(credential_process),
+    TEXT(web_identity_token_file),
+    TEXT(endpoint_url),
+    TEXT(services),
 };
 #define N_TEXT_KEYS (sizeof text_keys / sizeof *text_keys)
 

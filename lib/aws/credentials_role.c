@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* credentials_role.c - the keys of a profile: as they stand, from a process, or of a role that another profile's keys may take on.
- * Called by credentials.c.
+/* credentials_role.c - the keys of a profile: as they stand, from a process, or of a role that another profile's keys may take
+ * on. Called by credentials.c.
  *
  * A profile that asks for what we do not have (single sign-on, a second factor) is refused by name: silently taking the next
  * source would act under the wrong account.
@@ -20,7 +20,7 @@
 /* One role being taken on. */
 struct role {
 	const struct chain *c;
-	const char *name;        /* the profile */
+	const char *name; /* the profile */
 	const struct profile *p;
 	struct strs *visited;
 };
@@ -39,7 +39,8 @@ static int take_keys(struct credentials *k, const char *path, const char *profil
 	if (!k->access_key && !k->secret)
 		return 0;
 	if (!k->access_key || !k->secret)
-		return err_set(e, "profile %s in %s has only one of aws_access_key_id and aws_secret_access_key", profile, path);
+		return err_set(e, "profile %s in %s has only one of aws_access_key_id and aws_secret_access_key", profile,
+			       path);
 	*out = *k;
 	*k = (struct credentials){0};
 	return 1;
@@ -54,7 +55,8 @@ static int base_of_source(const struct role *r, const struct chain *c, struct cr
 	if (!strcmp(source, "Ec2InstanceMetadata"))
 		return keys_from_imds(c, out, e);
 	if (strcmp(source, "Environment") && strcmp(source, "EcsContainer"))
-		return err_set(e, "credential_source %s is not one of Environment, EcsContainer and Ec2InstanceMetadata", source);
+		return err_set(e, "credential_source %s is not one of Environment, EcsContainer and Ec2InstanceMetadata",
+			       source);
 	rc = strcmp(source, "Environment") ? keys_from_container(c, out, e) : keys_from_environment(c, out, e);
 	if (rc)
 		return rc < 0 ? -1 : 0;
@@ -117,7 +119,8 @@ static int check_role(const struct role *r, struct err *e)
 	int64_t duration_s;
 
 	if (p->mfa_serial)
-		return err_set(e, "profile %s has mfa_serial: nobody is there to type a code; use a role that does without", r->name);
+		return err_set(e, "profile %s has mfa_serial: nobody is there to type a code; use a role that does without",
+			       r->name);
 	if (p->source_profile && p->credential_source)
 		return err_set(e, "profile %s has both source_profile and credential_source; give one", r->name);
 	if (!p->source_profile && !p->credential_source)
@@ -131,9 +134,10 @@ static int assume(struct role *r, struct credentials *out, struct err *e)
 {
 	const struct credential_source *s = r->c->s;
 	const struct profile *p = r->p;
-	const char *const parts[] = {s->credentials_file, s->config_file, r->name, p->role_arn, p->source_profile,
-				     p->credential_source, p->external_id, p->role_session_name, p->duration_seconds,
-				     s->region, s->sts_endpoint};
+	const char *const parts[] = {s->credentials_file, s->config_file,	r->name,
+				     p->role_arn,	  p->source_profile,	p->credential_source,
+				     p->external_id,	  p->role_session_name, p->duration_seconds,
+				     s->region,		  s->sts_endpoint};
 
 	if (check_role(r, e))
 		return -1;
@@ -145,7 +149,8 @@ static int web_identity(const struct chain *c, const struct profile *p, bool fir
 {
 	const char *file = first ? chain_environment(c, "AWS_WEB_IDENTITY_TOKEN_FILE") : NULL;
 	const char *name = file ? chain_environment(c, "AWS_ROLE_SESSION_NAME") : p->role_session_name;
-	struct role_wish w = {.arn = file ? chain_environment(c, "AWS_ROLE_ARN") : p->role_arn, .session_name = name ? name : SESSION_NAME};
+	struct role_wish w = {.arn = file ? chain_environment(c, "AWS_ROLE_ARN") : p->role_arn,
+			      .session_name = name ? name : SESSION_NAME};
 
 	if (!file)
 		file = p->web_identity_token_file;
@@ -168,8 +173,10 @@ static int by_order(const struct chain *c, const char *name, struct profile *p, 
 		return assume(&r, out, e);
 	rc = web_identity(c, p, first, out, e);
 	if (!rc && p->sso)
-		rc = err_set(e, "profile %s uses single sign-on (%s), which is not supported; give it keys, a role or credential_process",
-			     name, p->sso);
+		rc = err_set(
+		    e,
+		    "profile %s uses single sign-on (%s), which is not supported; give it keys, a role or credential_process",
+		    name, p->sso);
 	if (!rc)
 		rc = take_keys(&p->in_credentials, c->s->credentials_file, name, out, e);
 	if (!rc && p->credential_process)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* credentials_sts.c - keys of a role from STS: AssumeRole with other keys, or with a web identity token and no signature. Called
- * by credentials_role.c. */
+/* credentials_sts.c - keys of a role from STS: AssumeRole with other keys, or with a web identity token and no signature.
+ * Called by credentials_role.c. */
 #include "lib/aws/credentials_chain.h"
 
 #include "lib/aws/query.h"
@@ -57,15 +57,20 @@ static void page_destroy(void *page)
 }
 
 static const struct reply_rule rules[] = {
-	REPLY_RULE_TEXT("AccessKeyId", struct role_page, access_key),
-	REPLY_RULE_TEXT("SecretAccessKey", struct role_page, secret),
-	REPLY_RULE_TEXT("SessionToken", struct role_page, token),
-	REPLY_RULE_TEXT("Expiration", struct role_page, until),
+    REPLY_RULE_TEXT("AccessKeyId", struct role_page, access_key),
+    REPLY_RULE_TEXT("SecretAccessKey", struct role_page, secret),
+    REPLY_RULE_TEXT("SessionToken", struct role_page, token),
+    REPLY_RULE_TEXT("Expiration", struct role_page, until),
 };
-static const struct reply_reader assume_reader = {"AssumeRoleResult/Credentials", rules, sizeof rules / sizeof *rules,
-						  page_create, page_current, page_merge, page_destroy};
-static const struct reply_reader web_reader = {"AssumeRoleWithWebIdentityResult/Credentials", rules, sizeof rules / sizeof *rules,
-					       page_create, page_current, page_merge, page_destroy};
+static const struct reply_reader assume_reader = {
+    "AssumeRoleResult/Credentials", rules, sizeof rules / sizeof *rules, page_create, page_current, page_merge, page_destroy};
+static const struct reply_reader web_reader = {"AssumeRoleWithWebIdentityResult/Credentials",
+					       rules,
+					       sizeof rules / sizeof *rules,
+					       page_create,
+					       page_current,
+					       page_merge,
+					       page_destroy};
 
 struct reading {
 	const char *action;
@@ -115,9 +120,14 @@ static int ask(const struct credential_source *s, const struct credentials *base
 	       struct aws_error *error, struct err *e)
 {
 	struct endpoint ep = {0};
-	struct service_call call = {.service = "sts", .at = &ep, .region = s->region ? s->region : "us-east-1", .keys = base,
-				    .content_type = SIGN_FORM, .body = buf_text(body),
-				    .read = read_answer, .arg = r};
+	struct service_call call = {.service = "sts",
+				    .at = &ep,
+				    .region = s->region ? s->region : "us-east-1",
+				    .keys = base,
+				    .content_type = SIGN_FORM,
+				    .body = buf_text(body),
+				    .read = read_answer,
+				    .arg = r};
 	struct http_route route = s->route;
 	struct http *h = NULL;
 	int64_t skew_ms = 0;
@@ -131,7 +141,8 @@ static int ask(const struct credential_source *s, const struct credentials *base
 		if (h)
 			rc = service_perform(h, &call, clock_mono_ms() + LIMIT_MS, &skew_ms, error);
 		if (h && rc)
-			err_set(e, "STS at %s: %s: %s", ep.host, error->code, error->message[0] ? error->message : "(no message)");
+			err_set(e, "STS at %s: %s: %s", ep.host, error->code,
+				error->message[0] ? error->message : "(no message)");
 	}
 	http_destroy(h);
 	endpoint_clear(&ep);

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* First match wins: the longer prefixes stand before the ones they begin with. In us-gov the plain names of our services are the
- * FIPS ones. */
+/* First match wins: the longer prefixes stand before the ones they begin with. In us-gov the plain names of our services are
+ * the FIPS ones. */
 static const struct partition {
 	const char *prefix;
 	const char *suffix;

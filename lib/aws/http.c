@@ -63,7 +63,8 @@ static bool is_hashed_folder(const char *path)
 	return found;
 }
 
-/* libcurl keeps a parsed bundle only while no folder is set, so where there is no hashed folder its built-in one is taken away. */
+/* libcurl keeps a parsed bundle only while no folder is set, so where there is no hashed folder its built-in one is taken
+ * away. */
 static void find_certificates(struct http *h)
 {
 	struct stat st;

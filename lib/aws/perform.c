@@ -53,8 +53,8 @@ struct run {
 };
 
 /* --- rates */
-/* Take what the next try costs: 0, or the milliseconds until it can be had. A retry with the same token launches nothing new, so
- * only the first try is charged for instances. */
+/* Take what the next try costs: 0, or the milliseconds until it can be had. A retry with the same token launches nothing new,
+ * so only the first try is charged for instances. */
 static int64_t charge(struct flight *f, int64_t now_ms)
 {
 	const struct ec2_call *c = f->call;

@@ -16,7 +16,7 @@
 
 #define ACTION "ListServiceQuotas"
 #define TARGET "ServiceQuotasV20190624." ACTION
-#define PAGE_SIZE 100   /* the service's largest */
+#define PAGE_SIZE 100	/* the service's largest */
 #define MOST_PAGES 1000 /* a token that leads round in a circle must end */
 
 void aws_quotas_clear(struct aws_quotas *q)
@@ -82,7 +82,8 @@ static int take_quota(struct json_object *item, struct aws_quotas *out, struct e
 	const char *code = NULL, *name = NULL;
 	struct aws_quota q = {.value = -1};
 
-	if (jview_str(item, "QuotaCode", &code, e) || jview_str(item, "QuotaName", &name, e) || jview_double(item, "Value", &q.value, e))
+	if (jview_str(item, "QuotaCode", &code, e) || jview_str(item, "QuotaName", &name, e) ||
+	    jview_double(item, "Value", &q.value, e))
 		return -1;
 	if (!code || q.value < 0)
 		return 0;
@@ -152,7 +153,8 @@ static char *make_body(const char *service, const char *next)
 }
 
 /* One page; new keys once if these are refused. */
-static int get_page(struct aws *a, struct http *h, struct service_call *c, int64_t deadline_ms, struct aws_error *error, struct err *e)
+static int get_page(struct aws *a, struct http *h, struct service_call *c, int64_t deadline_ms, struct aws_error *error,
+		    struct err *e)
 {
 	for (int tries = 0;; tries++) {
 		unsigned serial;
@@ -170,11 +172,16 @@ static int get_page(struct aws *a, struct http *h, struct service_call *c, int64
 	return err_set(e, ACTION ": %s: %s", error->code, error->message);
 }
 
-static int get_all(struct aws *a, struct http *h, const struct endpoint *ep, const char *service, struct page *p, int64_t deadline_ms,
-		   struct err *e)
+static int get_all(struct aws *a, struct http *h, const struct endpoint *ep, const char *service, struct page *p,
+		   int64_t deadline_ms, struct err *e)
 {
-	struct service_call c = {.service = "servicequotas", .at = ep, .region = a->region, .content_type = SIGN_JSON,
-				 .target = TARGET, .read = read_answer, .arg = p};
+	struct service_call c = {.service = "servicequotas",
+				 .at = ep,
+				 .region = a->region,
+				 .content_type = SIGN_JSON,
+				 .target = TARGET,
+				 .read = read_answer,
+				 .arg = p};
 	struct aws_error error;
 	int rc = 0;
 

@@ -21,8 +21,8 @@ struct aws_quotas {
 	size_t cap;
 };
 
-/* All quotas of a service ("ec2"), every page, until deadline_mono_ms. -1 with e "ListServiceQuotas: Code: message"; out is then
- * empty. Needs servicequotas:ListServiceQuotas. */
+/* All quotas of a service ("ec2"), every page, until deadline_mono_ms. -1 with e "ListServiceQuotas: Code: message"; out is
+ * then empty. Needs servicequotas:ListServiceQuotas. */
 int aws_quotas(struct aws *a, const char *service, struct aws_quotas *out, int64_t deadline_mono_ms, struct err *e);
 void aws_quotas_clear(struct aws_quotas *q);
 const struct aws_quota *aws_quotas_find(const struct aws_quotas *q, const char *code); /* NULL = not there */

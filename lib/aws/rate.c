@@ -21,7 +21,8 @@ int aws_rate_parse(const char *text, struct aws_rate *out, struct err *e)
 	if (text && r.size == 0) {
 		if (slash && (size_t)(slash - text) < sizeof size)
 			memcpy(size, text, (size_t)(slash - text));
-		if (!slash || num_double(size, LEAST, MOST, &r.size, NULL) || num_double(slash + 1, LEAST, MOST, &r.per_second, NULL))
+		if (!slash || num_double(size, LEAST, MOST, &r.size, NULL) ||
+		    num_double(slash + 1, LEAST, MOST, &r.per_second, NULL))
 			return err_set(e, "\"%s\" is not a rate; it is SIZE/PER_SECOND such as 5/2, or none", text);
 	}
 	*out = r;

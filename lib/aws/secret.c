@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* secret.c - overwrites what held keys, in a way no compiler takes out. Called by whoever holds a key, token or signed header. */
+/* secret.c - overwrites what held keys, in a way no compiler takes out. Called by whoever holds a key, token or signed header.
+ */
 #include "lib/aws/secret.h"
 
 #include "lib/base/buf.h"

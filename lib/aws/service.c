@@ -40,8 +40,15 @@ static void set_error(struct aws_error *error, enum aws_class class, int status,
 static int make_headers(const struct service_call *c, int64_t skew_ms, struct strs *headers)
 {
 	struct sign_post p = {
-		.service = c->service, .region = c->region, .host = c->at->host, .keys = c->keys, .content_type = c->content_type,
-		.target = c->target, .body = c->body, .body_n = strlen(c->body), .wall_ms = clock_wall_ms() + skew_ms,
+	    .service = c->service,
+	    .region = c->region,
+	    .host = c->at->host,
+	    .keys = c->keys,
+	    .content_type = c->content_type,
+	    .target = c->target,
+	    .body = c->body,
+	    .body_n = strlen(c->body),
+	    .wall_ms = clock_wall_ms() + skew_ms,
 	};
 
 	return c->keys ? sign_post(&p, headers) : strs_addf(headers, "Content-Type: %s", c->content_type);
@@ -55,8 +62,15 @@ static int try_once(struct http *h, const struct service_call *c, int64_t deadli
 	struct buf text = {0};
 	int64_t left_ms = deadline_ms - clock_mono_ms();
 	struct http_request r = {
-		.method = "POST", .url = c->at->url, .headers = &headers, .body = c->body, .body_n = strlen(c->body),
-		.connect_ms = CONNECT_MS, .total_ms = left_ms < TOTAL_MS ? left_ms : TOTAL_MS, .on_data = collect, .arg = &text,
+	    .method = "POST",
+	    .url = c->at->url,
+	    .headers = &headers,
+	    .body = c->body,
+	    .body_n = strlen(c->body),
+	    .connect_ms = CONNECT_MS,
+	    .total_ms = left_ms < TOTAL_MS ? left_ms : TOTAL_MS,
+	    .on_data = collect,
+	    .arg = &text,
 	};
 	int rc = -1;
 

@@ -14,12 +14,12 @@ struct endpoint;
 struct http;
 
 struct service_call {
-	const char *service;            /* name in the signature: "sts" */
+	const char *service; /* name in the signature: "sts" */
 	const struct endpoint *at;
 	const char *region;
 	const struct credentials *keys; /* NULL = the call is one that goes unsigned */
 	const char *content_type;
-	const char *target;             /* X-Amz-Target, NULL = none */
+	const char *target; /* X-Amz-Target, NULL = none */
 	const char *body;
 	/* Reads a whole answer. 0 = good; -1 with the error filled, class included. */
 	int (*read)(void *arg, int status, const char *text, size_t n, struct aws_error *error);

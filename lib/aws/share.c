@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* share.c - opens and locks what concurrent programs share. Called by bucket_share.c and credentials_cache.c. Refuses folders and
- * files that another user owns or may read: keys lie in them. */
+/* share.c - opens and locks what concurrent programs share. Called by bucket_share.c and credentials_cache.c. Refuses folders
+ * and files that another user owns or may read: keys lie in them. */
 #include "lib/aws/share.h"
 
 #include "lib/base/clock.h"
@@ -16,9 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NAME_BYTES 16  /* of the hash: enough that no two sources meet */
-#define NAP_MS 1       /* a lock on the buckets is held for microseconds */
-#define NAP_MAX_MS 50  /* one on the keys for as long as a service takes to answer */
+#define NAME_BYTES 16 /* of the hash: enough that no two sources meet */
+#define NAP_MS 1      /* a lock on the buckets is held for microseconds */
+#define NAP_MAX_MS 50 /* one on the keys for as long as a service takes to answer */
 
 static bool hash_parts(const char *const *parts, size_t n, unsigned char out[EVP_MAX_MD_SIZE])
 {
@@ -54,7 +54,8 @@ static bool is_ours(int fd, mode_t kind)
 {
 	struct stat st;
 
-	return fstat(fd, &st) == 0 && (st.st_mode & S_IFMT) == kind && st.st_uid == geteuid() && !(st.st_mode & (S_IRWXG | S_IRWXO));
+	return fstat(fd, &st) == 0 && (st.st_mode & S_IFMT) == kind && st.st_uid == geteuid() &&
+	       !(st.st_mode & (S_IRWXG | S_IRWXO));
 }
 
 /* Root's programs must not make a folder that SlurmUser's cannot use afterwards. */

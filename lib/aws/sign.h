@@ -15,10 +15,10 @@ struct sign_post {
 	const char *service, *region, *host;
 	const struct credentials *keys;
 	const char *content_type;
-	const char *target;        /* X-Amz-Target, NULL = none */
+	const char *target; /* X-Amz-Target, NULL = none */
 	const char *body;
 	size_t body_n;
-	int64_t wall_ms;           /* AWS's clock */
+	int64_t wall_ms; /* AWS's clock */
 };
 
 /* Appends "Name: value" lines; they hold secrets. -1 on no memory or without keys: nothing is ever sent unsigned by mistake. */

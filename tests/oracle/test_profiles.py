@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Random shared files, read by us and by botocore: both must find the same keys, or none. STS is a server here for us, a stand-in
-client there; both make the keys of a role out of its name and of the keys that asked."""
+"""Random shared files, read by us and by botocore: both must find the same keys, or none. STS is a server here for us, a
+stand-in client there; both make the keys of a role out of its name and of the keys that asked."""
 import http.server
 import json
 import os
@@ -38,8 +38,8 @@ class Sts(http.server.BaseHTTPRequestHandler):
         base = self.headers['Authorization'].partition('Credential=')[2].split('/')[0]
         keys = role_keys(fields['RoleArn'], base, fields.get('ExternalId'))
         inner = ''.join('<%s>%s</%s>' % (k, v, k) for k, v in keys.items())
-        body = ('<AssumeRoleResponse><AssumeRoleResult><Credentials>%s<Expiration>2999-01-01T00:00:00Z</Expiration></Credentials>'
-                '</AssumeRoleResult></AssumeRoleResponse>' % inner).encode()
+        body = ('<AssumeRoleResponse><AssumeRoleResult><Credentials>%s<Expiration>2999-01-01T00:00:00Z</Expiration>'
+                '</Credentials></AssumeRoleResult></AssumeRoleResponse>' % inner).encode()
         self.send_response(200)
         self.send_header('Content-Length', str(len(body)))
         self.end_headers()
@@ -63,7 +63,8 @@ def spelled(key):
 
 
 def line(key, value):
-    return '%s%s%s%s' % (spelled(key), random.choice(['=', ' = ', ' =', ': ', '\t=\t']), value, random.choice(['', '', ' ', '\t']))
+    between = random.choice(['=', ' = ', ' =', ': ', '\t=\t'])
+    return '%s%s%s%s' % (spelled(key), between, value, random.choice(['', '', ' ', '\t']))
 
 
 def keys_of(tag):
@@ -90,8 +91,9 @@ def role(name):
 
 def noise():
     """Two things that say nothing; no key twice, which botocore refuses."""
-    return random.sample([['# aws_access_key_id=X'], ['; role_arn=X'], [''], ['s3 =', '  aws_access_key_id = X', '  role_arn = Y'],
-                          [line('region', 'us-east-1')], [line('output', 'json')], []], 2)
+    nested = ['s3 =', '  aws_access_key_id = X', '  role_arn = Y']
+    return random.sample([['# aws_access_key_id=X'], ['; role_arn=X'], [''], nested, [], [line('region', 'us-east-1')],
+                          [line('output', 'json')]], 2)
 
 
 def section(name, config):

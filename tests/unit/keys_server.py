@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """STS, metadata service, container credentials, Service Quotas and a word of EC2 on loopback, for test_credentials_chain.
 
-The secret of access key K is "SECRET-K", so every signature is checked, by botocore where it is installed. A role is treated by the
-last part of its ARN. Prints its port; ends when its standard input is closed. GET /log/NAME tells how often NAME was asked;
+The secret of access key K is "SECRET-K", so every signature is checked, by botocore where it is installed. A role is treated by
+the last part of its ARN. Prints its port; ends when its standard input is closed. GET /log/NAME tells how often NAME was asked;
 GET /set/NAME/VALUE changes a variable.
 With the path of a certificate and its key as argument, a second port speaks TLS.
 """
@@ -25,6 +25,7 @@ except ImportError:
     botocore = None
 
 LOCK = threading.Lock()
+JSON = 'application/x-amz-json-1.1'
 COUNT = {}
 VARS = {'imds_left_s': '21600', 'expired': '', 'imds': 'on'}
 
@@ -143,27 +144,28 @@ class Handler(http.server.BaseHTTPRequestHandler):
         result = 'AssumeRoleWithWebIdentity' if web else 'AssumeRole'
         key = '%s.%d.%s' % (role, n, 'web' if web else self.access())
         self.answer(200, '<%sResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><%sResult><Credentials>'
-                    '<AccessKeyId>%s</AccessKeyId><SecretAccessKey>SECRET-%s</SecretAccessKey><SessionToken>TOKEN</SessionToken>'
-                    '<Expiration>%s</Expiration></Credentials></%sResult></%sResponse>' % (
+                    '<AccessKeyId>%s</AccessKeyId><SecretAccessKey>SECRET-%s</SecretAccessKey>'
+                    '<SessionToken>TOKEN</SessionToken><Expiration>%s</Expiration></Credentials></%sResult></%sResponse>' % (
                         result, result, key, key, until(left), result, result))
 
     def quotas(self, body):
         ask = json.loads(body)
         count('quotas')
-        if self.headers['X-Amz-Target'] != 'ServiceQuotasV20190624.ListServiceQuotas' or not signed_right(self, body, 'servicequotas'):
-            return self.answer(400, '{"__type":"InvalidSignatureException","message":"no"}', 'application/x-amz-json-1.1')
+        target = self.headers['X-Amz-Target']
+        if target != 'ServiceQuotasV20190624.ListServiceQuotas' or not signed_right(self, body, 'servicequotas'):
+            return self.answer(400, '{"__type":"InvalidSignatureException","message":"no"}', JSON)
         if self.expired():
-            return self.answer(400, '{"__type":"com.amazon.coral#ExpiredTokenException","message":"old"}', 'application/x-amz-json-1.1')
+            return self.answer(400, '{"__type":"com.amazon.coral#ExpiredTokenException","message":"old"}', JSON)
         if ask['ServiceCode'] == 'denied':
-            return self.answer(400, '{"__type":"AccessDeniedException","Message":"User is not authorized"}', 'application/x-amz-json-1.1')
+            return self.answer(400, '{"__type":"AccessDeniedException","Message":"User is not authorized"}', JSON)
         if ask['ServiceCode'] == 'odd':
-            return self.answer(200, '{"Quotas": 7}', 'application/x-amz-json-1.1')
+            return self.answer(200, '{"Quotas": 7}', JSON)
         page = int(ask.get('NextToken', '0'))
-        item = {'ServiceCode': 'ec2', 'QuotaCode': 'L-%d' % page, 'QuotaName': 'name %d' % page, 'Value': 32.0 * (page + 1), 'Unit': 'None'}
+        item = {'QuotaCode': 'L-%d' % page, 'QuotaName': 'name %d' % page, 'Value': 32.0 * (page + 1), 'Unit': 'None'}
         out = {'Quotas': [item]}
         if page < 2:
             out['NextToken'] = str(page + 1)
-        self.answer(200, json.dumps(out), 'application/x-amz-json-1.1')
+        self.answer(200, json.dumps(out), JSON)
 
     def do_PUT(self):
         self.rfile.read(int(self.headers.get('Content-Length') or 0))
@@ -190,8 +192,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(200, 'role1')
         n = count('imds-keys')
         time.sleep(0.2)
-        self.answer(200, '{"Code":"Success","AccessKeyId":"I%d","SecretAccessKey":"SECRET-I%d","Token":"T","Expiration":"%s"}' % (
-            n, n, until(int(VARS['imds_left_s']))))
+        self.answer(200, '{"Code":"Success","AccessKeyId":"I%d","SecretAccessKey":"SECRET-I%d","Token":"T",'
+                    '"Expiration":"%s"}' % (n, n, until(int(VARS['imds_left_s']))))
 
 
 class Server(http.server.ThreadingHTTPServer):

@@ -264,9 +264,10 @@ static void rate_texts(void **state)
 	static const struct {
 		const char *text;
 		double size, per_second;
-	} good[] = {{"5/2", 5, 2}, {"1000/20", 1000, 20}, {"1/0.5", 1, 0.5}, {"0.5/0.001", 0.5, 0.001}, {"none", -1, 0}, {NULL, 0, 0}};
-	static const char *const bad[] = {"", "5", "5/", "/2", "0/2", "5/0", "-1/2", "5/-2", "5 / 2", "5/2/1", "None", "x/y", "1e3/2",
-					  "100000000000000000000000000000/1"};
+	} good[] = {{"5/2", 5, 2},   {"1000/20", 1000, 20}, {"1/0.5", 1, 0.5}, {"0.5/0.001", 0.5, 0.001},
+		    {"none", -1, 0}, {NULL, 0, 0}};
+	static const char *const bad[] = {"",	  "5",	   "5/",    "/2",   "0/2", "5/0",   "-1/2",
+					  "5/-2", "5 / 2", "5/2/1", "None", "x/y", "1e3/2", "100000000000000000000000000000/1"};
 	struct aws_rate r;
 	struct err e;
 
@@ -285,17 +286,17 @@ static void rate_texts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_spend_one_bucket),
-		cmocka_unit_test(nothing_is_taken_by_halves),
-		cmocka_unit_test(no_limit),
-		cmocka_unit_test(damaged_files),
-		cmocka_unit_test(without_a_usable_file),
-		cmocka_unit_test(deleted_file_is_made_again),
-		cmocka_unit_test(time_of_another_clock),
-		cmocka_unit_test(folder_is_made),
-		cmocka_unit_test(fifty_processes),
-		cmocka_unit_test(names),
-		cmocka_unit_test(rate_texts),
+	    cmocka_unit_test(two_spend_one_bucket),
+	    cmocka_unit_test(nothing_is_taken_by_halves),
+	    cmocka_unit_test(no_limit),
+	    cmocka_unit_test(damaged_files),
+	    cmocka_unit_test(without_a_usable_file),
+	    cmocka_unit_test(deleted_file_is_made_again),
+	    cmocka_unit_test(time_of_another_clock),
+	    cmocka_unit_test(folder_is_made),
+	    cmocka_unit_test(fifty_processes),
+	    cmocka_unit_test(names),
+	    cmocka_unit_test(rate_texts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

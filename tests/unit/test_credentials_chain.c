@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_credentials_chain.c - roles, processes, containers and the instance as sources of keys, over real sockets; and fifty programs
- * that share what one of them fetched. */
+/* test_credentials_chain.c - roles, processes, containers and the instance as sources of keys, over real sockets; and fifty
+ * programs that share what one of them fetched. */
 #include "lib/aws/connection.h"
 #include "lib/aws/credentials_chain.h"
 #include "lib/aws/ec2.h"
@@ -34,9 +34,25 @@ static int server_stdin;
 static void make_certificate(void)
 {
 	static const char openssl[] = "/usr/bin/openssl";
-	const char *const argv[] = {openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-				    "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-days", "2", "-keyout", pem,
-				    "-out", pem, NULL};
+	const char *const argv[] = {openssl,
+				    "req",
+				    "-x509",
+				    "-newkey",
+				    "ec",
+				    "-pkeyopt",
+				    "ec_paramgen_curve:prime256v1",
+				    "-nodes",
+				    "-subj",
+				    "/CN=localhost",
+				    "-addext",
+				    "subjectAltName=DNS:localhost",
+				    "-days",
+				    "2",
+				    "-keyout",
+				    pem,
+				    "-out",
+				    pem,
+				    NULL};
 	struct proc_result r = {0};
 
 	if (!access(openssl, X_OK) && (proc_run(argv, NULL, PLENTY, NULL, &r, NULL) || r.exit_code))
@@ -88,8 +104,13 @@ static void get(const char *path, struct buf *out)
 	struct strs no_headers = {0};
 	char *full = str_fmt("%s%s", url, path);
 	struct http_answer a;
-	struct http_request r = {.method = "GET", .url = full, .headers = &no_headers, .connect_ms = PLENTY, .total_ms = PLENTY,
-				 .on_data = take, .arg = out};
+	struct http_request r = {.method = "GET",
+				 .url = full,
+				 .headers = &no_headers,
+				 .connect_ms = PLENTY,
+				 .total_ms = PLENTY,
+				 .on_data = take,
+				 .arg = out};
 
 	assert_non_null(h);
 	assert_int_equal(http_once(h, &r, &a, NULL), 0);
@@ -136,8 +157,11 @@ static void forget_shared(void)
 
 static struct credential_source source(const char *profile)
 {
-	return (struct credential_source){.profile = (char *)(void *)profile, .credentials_file = credentials_path,
-					  .config_file = config_path, .sts_endpoint = url, .region = "us-east-1",
+	return (struct credential_source){.profile = (char *)(void *)profile,
+					  .credentials_file = credentials_path,
+					  .config_file = config_path,
+					  .sts_endpoint = url,
+					  .region = "us-east-1",
 					  .route = {.proxy = "", .no_proxy = ""}};
 }
 
@@ -158,67 +182,76 @@ static const struct row {
 	const char *want; /* the access key, with * for a count; or a part of the error */
 	bool good;
 } rows[] = {
-	{"source_profile", BASE, "[profile p]\n" ROLE("a") "source_profile=base\n", "a.*.BASE", true},
-	{"source in the config file", "", "[profile base]\naws_access_key_id=C\naws_secret_access_key=SECRET-C\n[profile p]\n" ROLE("a")
-	 "source_profile = base\n", "a.*.C", true},
-	{"role over a role", BASE, "[profile p]\n" ROLE("b") "source_profile=q\n[profile q]\n" ROLE("a") "source_profile=base\n",
-	 "b.*.a.*.BASE", true},
-	{"keys of the profile itself", "[p]\naws_access_key_id=OWN\naws_secret_access_key=SECRET-OWN\n", "[profile p]\n" ROLE("a")
-	 "source_profile=p\n", "a.*.OWN", true},
-	{"a role goes before keys", "[p]\naws_access_key_id=OWN\naws_secret_access_key=SECRET-OWN\n" BASE, "[profile p]\n" ROLE("a")
-	 "source_profile=base\n", "a.*.BASE", true},
-	{"keys of a source go before its role", BASE "[q]\naws_access_key_id=Q\naws_secret_access_key=SECRET-Q\n",
-	 "[profile p]\n" ROLE("a") "source_profile=q\n[profile q]\n" ROLE("b") "source_profile=base\n", "a.*.Q", true},
-	{"all in the credentials file", BASE "[p]\n" ROLE("a") "source_profile=base\n", NULL, "a.*.BASE", true},
-	{"the instance as source", "", "[profile p]\n" ROLE("a") "credential_source=Ec2InstanceMetadata\n", "a.*.I*", true},
-	{"external id", BASE, "[profile p]\n" ROLE("external") "source_profile=base\nexternal_id=ex&1\n", "external.*.BASE", true},
-	{"name and duration", BASE, "[profile p]\n" ROLE("named") "source_profile=base\nrole_session_name=me\nduration_seconds=3600\n",
-	 "named.*.BASE", true},
-	{"throttled", BASE, "[profile p]\n" ROLE("throttled") "source_profile=base\n", "throttled.2.BASE", true},
-	{"clock 20 minutes off", BASE, "[profile p]\n" ROLE("skew") "source_profile=base\n", "skew.*.BASE", true},
-	{"nested block and comments", BASE, "# c\n[profile p]\ns3 =\n  source_profile = wrong\n" ROLE("a") "; d\nsource_profile=base\n",
-	 "a.*.BASE", true},
-	{"loop of two", "", "[profile p]\n" ROLE("a") "source_profile=q\n[profile q]\n" ROLE("b") "source_profile=p\n", "leads back",
-	 false},
-	{"loop of one", "", "[profile p]\n" ROLE("a") "source_profile=p\n", "leads back", false},
-	{"loop further down", "", "[profile p]\n" ROLE("a") "source_profile=q\n[profile q]\n" ROLE("b") "source_profile=q\n", "leads back",
-	 false},
-	{"no source", BASE, "[profile p]\n" ROLE("a"), "neither source_profile nor credential_source", false},
-	{"both sources", BASE, "[profile p]\n" ROLE("a") "source_profile=base\ncredential_source=Environment\n", "has both", false},
-	{"missing source", "", "[profile p]\n" ROLE("a") "source_profile=q\n", "source_profile q", false},
-	{"unknown source", "", "[profile p]\n" ROLE("a") "credential_source=Cloud\n", "credential_source Cloud", false},
-	{"environment of a daemon", "", "[profile p]\n" ROLE("a") "credential_source=Environment\n", "daemon", false},
-	{"container of a daemon", "", "[profile p]\n" ROLE("a") "credential_source=EcsContainer\n", "daemon", false},
-	{"second factor", BASE, "[profile p]\n" ROLE("a") "source_profile=base\nmfa_serial=arn:x\n", "mfa_serial", false},
-	{"duration too short", BASE, "[profile p]\n" ROLE("a") "source_profile=base\nduration_seconds=60\n", "duration_seconds", false},
-	{"denied", BASE, "[profile p]\n" ROLE("denied") "source_profile=base\n", "AccessDenied: may not assume", false},
-	{"wrong secret", "[base]\naws_access_key_id=BASE\naws_secret_access_key=OTHER\n", "[profile p]\n" ROLE("a") "source_profile=base\n",
-	 "SignatureDoesNotMatch", false},
-	{"single sign-on", "", "[profile p]\nsso_session = x\nsso_account_id = 1\n", "single sign-on", false},
-	{"single sign-on below a role", "", "[profile p]\n" ROLE("a") "source_profile=q\n[profile q]\nsso_start_url=https://x\n",
-	 "single sign-on", false},
-	{"process", "", "[profile p]\ncredential_process = /bin/echo '{\"Version\":1,\"AccessKeyId\":\"P\",\"SecretAccessKey\":\"s\"}'\n", "P",
-	 true},
-	{"process, quoted in other ways", "",
-	 "[profile p]\ncredential_process=printf \"%s\" \"{\\\"Version\\\":1,\\\"AccessKeyId\\\":\\\"P\"\\ '2\",\"SecretAccessKey\":\"s\"}'\n",
-	 "P 2", true},
-	{"process as source", "", "[profile p]\n" ROLE("a") "source_profile=q\n[profile q]\ncredential_process = /bin/echo "
-	 "'{\"Version\":1,\"AccessKeyId\":\"P\",\"SecretAccessKey\":\"SECRET-P\"}'\n", "a.*.P", true},
-	{"keys of the credentials file go before a process", "[p]\naws_access_key_id=F\naws_secret_access_key=x\n",
-	 "[profile p]\ncredential_process=/bin/false\n", "F", true},
-	{"a process goes before keys of the config file", "",
-	 "[profile p]\naws_access_key_id=C\naws_secret_access_key=x\ncredential_process=/bin/false\n", "exit code 1", false},
-	{"process that fails", "", "[profile p]\ncredential_process=/bin/false\n", "exit code 1", false},
-	{"process that is missing", "", "[profile p]\ncredential_process=/no/such/program\n", "/no/such/program", false},
-	{"process without Version", "", "[profile p]\ncredential_process=/bin/echo '{\"AccessKeyId\":\"P\",\"SecretAccessKey\":\"TOPSECRET\"}'\n",
-	 "Version", false},
-	{"process without a secret", "", "[profile p]\ncredential_process=/bin/echo '{\"Version\":1,\"AccessKeyId\":\"P\"}'\n",
-	 "SecretAccessKey", false},
-	{"process that prints no JSON", "", "[profile p]\ncredential_process=/bin/echo TOPSECRET\n", "what it prints", false},
-	{"process with an odd time", "", "[profile p]\ncredential_process=/bin/echo '{\"Version\":1,\"AccessKeyId\":\"P\",\"SecretAccessKey\":"
-	 "\"TOPSECRET\",\"Expiration\":\"soon\"}'\n", "Expiration", false},
-	{"open quote", "", "[profile p]\ncredential_process=/bin/echo 'x\n", "quote", false},
-	{"no shell", "", "[profile p]\ncredential_process=/bin/echo $HOME; false | true\n", "what it prints", false},
+    {"source_profile", BASE, "[profile p]\n" ROLE("a") "source_profile=base\n", "a.*.BASE", true},
+    {"source in the config file", "",
+     "[profile base]\naws_access_key_id=C\naws_secret_access_key=SECRET-C\n[profile p]\n" ROLE("a") "source_profile = base\n",
+     "a.*.C", true},
+    {"role over a role", BASE, "[profile p]\n" ROLE("b") "source_profile=q\n[profile q]\n" ROLE("a") "source_profile=base\n",
+     "b.*.a.*.BASE", true},
+    {"keys of the profile itself", "[p]\naws_access_key_id=OWN\naws_secret_access_key=SECRET-OWN\n",
+     "[profile p]\n" ROLE("a") "source_profile=p\n", "a.*.OWN", true},
+    {"a role goes before keys", "[p]\naws_access_key_id=OWN\naws_secret_access_key=SECRET-OWN\n" BASE,
+     "[profile p]\n" ROLE("a") "source_profile=base\n", "a.*.BASE", true},
+    {"keys of a source go before its role", BASE "[q]\naws_access_key_id=Q\naws_secret_access_key=SECRET-Q\n",
+     "[profile p]\n" ROLE("a") "source_profile=q\n[profile q]\n" ROLE("b") "source_profile=base\n", "a.*.Q", true},
+    {"all in the credentials file", BASE "[p]\n" ROLE("a") "source_profile=base\n", NULL, "a.*.BASE", true},
+    {"the instance as source", "", "[profile p]\n" ROLE("a") "credential_source=Ec2InstanceMetadata\n", "a.*.I*", true},
+    {"external id", BASE, "[profile p]\n" ROLE("external") "source_profile=base\nexternal_id=ex&1\n", "external.*.BASE", true},
+    {"name and duration", BASE,
+     "[profile p]\n" ROLE("named") "source_profile=base\nrole_session_name=me\nduration_seconds=3600\n", "named.*.BASE", true},
+    {"throttled", BASE, "[profile p]\n" ROLE("throttled") "source_profile=base\n", "throttled.2.BASE", true},
+    {"clock 20 minutes off", BASE, "[profile p]\n" ROLE("skew") "source_profile=base\n", "skew.*.BASE", true},
+    {"nested block and comments", BASE,
+     "# c\n[profile p]\ns3 =\n  source_profile = wrong\n" ROLE("a") "; d\nsource_profile=base\n", "a.*.BASE", true},
+    {"loop of two", "", "[profile p]\n" ROLE("a") "source_profile=q\n[profile q]\n" ROLE("b") "source_profile=p\n",
+     "leads back", false},
+    {"loop of one", "", "[profile p]\n" ROLE("a") "source_profile=p\n", "leads back", false},
+    {"loop further down", "", "[profile p]\n" ROLE("a") "source_profile=q\n[profile q]\n" ROLE("b") "source_profile=q\n",
+     "leads back", false},
+    {"no source", BASE, "[profile p]\n" ROLE("a"), "neither source_profile nor credential_source", false},
+    {"both sources", BASE, "[profile p]\n" ROLE("a") "source_profile=base\ncredential_source=Environment\n", "has both", false},
+    {"missing source", "", "[profile p]\n" ROLE("a") "source_profile=q\n", "source_profile q", false},
+    {"unknown source", "", "[profile p]\n" ROLE("a") "credential_source=Cloud\n", "credential_source Cloud", false},
+    {"environment of a daemon", "", "[profile p]\n" ROLE("a") "credential_source=Environment\n", "daemon", false},
+    {"container of a daemon", "", "[profile p]\n" ROLE("a") "credential_source=EcsContainer\n", "daemon", false},
+    {"second factor", BASE, "[profile p]\n" ROLE("a") "source_profile=base\nmfa_serial=arn:x\n", "mfa_serial", false},
+    {"duration too short", BASE, "[profile p]\n" ROLE("a") "source_profile=base\nduration_seconds=60\n", "duration_seconds",
+     false},
+    {"denied", BASE, "[profile p]\n" ROLE("denied") "source_profile=base\n", "AccessDenied: may not assume", false},
+    {"wrong secret", "[base]\naws_access_key_id=BASE\naws_secret_access_key=OTHER\n",
+     "[profile p]\n" ROLE("a") "source_profile=base\n", "SignatureDoesNotMatch", false},
+    {"single sign-on", "", "[profile p]\nsso_session = x\nsso_account_id = 1\n", "single sign-on", false},
+    {"single sign-on below a role", "", "[profile p]\n" ROLE("a") "source_profile=q\n[profile q]\nsso_start_url=https://x\n",
+     "single sign-on", false},
+    {"process", "",
+     "[profile p]\ncredential_process = /bin/echo '{\"Version\":1,\"AccessKeyId\":\"P\",\"SecretAccessKey\":\"s\"}'\n", "P",
+     true},
+    {"process, quoted in other ways", "",
+     "[profile p]\ncredential_process=printf \"%s\" \"{\\\"Version\\\":1,\\\"AccessKeyId\\\":\\\"P\"\\ "
+     "'2\",\"SecretAccessKey\":\"s\"}'\n",
+     "P 2", true},
+    {"process as source", "",
+     "[profile p]\n" ROLE("a") "source_profile=q\n[profile q]\ncredential_process = /bin/echo "
+			       "'{\"Version\":1,\"AccessKeyId\":\"P\",\"SecretAccessKey\":\"SECRET-P\"}'\n",
+     "a.*.P", true},
+    {"keys of the credentials file go before a process", "[p]\naws_access_key_id=F\naws_secret_access_key=x\n",
+     "[profile p]\ncredential_process=/bin/false\n", "F", true},
+    {"a process goes before keys of the config file", "",
+     "[profile p]\naws_access_key_id=C\naws_secret_access_key=x\ncredential_process=/bin/false\n", "exit code 1", false},
+    {"process that fails", "", "[profile p]\ncredential_process=/bin/false\n", "exit code 1", false},
+    {"process that is missing", "", "[profile p]\ncredential_process=/no/such/program\n", "/no/such/program", false},
+    {"process without Version", "",
+     "[profile p]\ncredential_process=/bin/echo '{\"AccessKeyId\":\"P\",\"SecretAccessKey\":\"TOPSECRET\"}'\n", "Version",
+     false},
+    {"process without a secret", "", "[profile p]\ncredential_process=/bin/echo '{\"Version\":1,\"AccessKeyId\":\"P\"}'\n",
+     "SecretAccessKey", false},
+    {"process that prints no JSON", "", "[profile p]\ncredential_process=/bin/echo TOPSECRET\n", "what it prints", false},
+    {"process with an odd time", "",
+     "[profile p]\ncredential_process=/bin/echo '{\"Version\":1,\"AccessKeyId\":\"P\",\"SecretAccessKey\":"
+     "\"TOPSECRET\",\"Expiration\":\"soon\"}'\n",
+     "Expiration", false},
+    {"open quote", "", "[profile p]\ncredential_process=/bin/echo 'x\n", "quote", false},
+    {"no shell", "", "[profile p]\ncredential_process=/bin/echo $HOME; false | true\n", "what it prints", false},
 };
 
 /* "*" in the pattern is any run of digits. */
@@ -304,7 +337,8 @@ static void environment_sources(void **state)
 
 	(void)state;
 	put(credentials_path, BASE);
-	put(config_path, "[profile p]\n" ROLE("a") "credential_source=Environment\n[profile q]\n" ROLE("a") "credential_source=EcsContainer\n");
+	put(config_path, "[profile p]\n" ROLE("a") "credential_source=Environment\n[profile q]\n" ROLE(
+			     "a") "credential_source=EcsContainer\n");
 	load_as_person("p", "holds no keys");
 	load_as_person("q", "holds no keys");
 	setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", full, 1);
@@ -348,11 +382,21 @@ static void hosts_of_containers(void **state)
 		const char *uri;
 		bool trusted;
 	} hosts[] = {
-		{"http://127.0.0.1:1/x", true},      {"http://127.9.9.9:1", true},       {"http://localhost:1/x?y=z", true},
-		{"http://LOCALHOST:1", true},        {"http://[::1]:1/x", true},         {"https://127.0.0.1:1/x", true},
-		{"http://128.0.0.1/x", false},       {"http://10.0.0.1/x", false},       {"http://127.0.0.1.example.test/x", false},
-		{"http://example.test/127.0.0.1", false}, {"http://127.0.0.1@example.test/", false}, {"http://169.254.169.254/x", false},
-		{"ftp://127.0.0.1/x", false},        {"127.0.0.1", false},               {"http://localhost.example.test", false},
+	    {"http://127.0.0.1:1/x", true},
+	    {"http://127.9.9.9:1", true},
+	    {"http://localhost:1/x?y=z", true},
+	    {"http://LOCALHOST:1", true},
+	    {"http://[::1]:1/x", true},
+	    {"https://127.0.0.1:1/x", true},
+	    {"http://128.0.0.1/x", false},
+	    {"http://10.0.0.1/x", false},
+	    {"http://127.0.0.1.example.test/x", false},
+	    {"http://example.test/127.0.0.1", false},
+	    {"http://127.0.0.1@example.test/", false},
+	    {"http://169.254.169.254/x", false},
+	    {"ftp://127.0.0.1/x", false},
+	    {"127.0.0.1", false},
+	    {"http://localhost.example.test", false},
 	};
 
 	(void)state;
@@ -395,8 +439,13 @@ static void environment_of_a_daemon(void **state)
 /* --- sharing */
 static struct aws *connect_sharing(const char *profile)
 {
-	struct aws_config c = {.region = "us-east-1", .endpoint = url, .imds_endpoint = url, .share_dir = share, .profile = profile,
-			       .credentials_file = profile ? credentials_path : NULL, .config_file = profile ? config_path : NULL};
+	struct aws_config c = {.region = "us-east-1",
+			       .endpoint = url,
+			       .imds_endpoint = url,
+			       .share_dir = share,
+			       .profile = profile,
+			       .credentials_file = profile ? credentials_path : NULL,
+			       .config_file = profile ? config_path : NULL};
 	struct aws *a = aws_create(&c, NULL);
 
 	assert_non_null(a);
@@ -477,8 +526,10 @@ static void fifty_run_a_process_once(void **state)
 	(void)state;
 	forget_shared();
 	clock_iso(clock_wall_ms() + 3600000, until);
-	text = str_fmt("#!/bin/sh\necho noise >&2\nprintf x >>%s\necho '{\"Version\":1,\"AccessKeyId\":\"PROC\",\"SecretAccessKey\":"
-		       "\"SECRET-PROC\",\"SessionToken\":\"t\",\"Expiration\":\"%.19s+00:00\"}'\n", runs, until);
+	text = str_fmt(
+	    "#!/bin/sh\necho noise >&2\nprintf x >>%s\necho '{\"Version\":1,\"AccessKeyId\":\"PROC\",\"SecretAccessKey\":"
+	    "\"SECRET-PROC\",\"SessionToken\":\"t\",\"Expiration\":\"%.19s+00:00\"}'\n",
+	    runs, until);
 	assert_int_equal(file_replace(program, 0700, text, strlen(text), NULL), 0);
 	free(text);
 	text = str_fmt("[profile p]\ncredential_process = '%s' arg\n", program);
@@ -529,10 +580,16 @@ static void expect_key(const char *profile, const struct credentials *refused, c
 
 static void damaged_shared_keys(void **state)
 {
-	static const char *const texts[] = {"", "{", "[]", "{\"Version\":1}", "\x00\x01", "{\"Version\":1,\"AccessKeyId\":\"EVIL\","
+	static const char *const texts[] = {"",
+					    "{",
+					    "[]",
+					    "{\"Version\":1}",
+					    "\x00\x01",
+					    "{\"Version\":1,\"AccessKeyId\":\"EVIL\","
 					    "\"SecretAccessKey\":\"x\",\"Expiration\":\"2001-01-01T00:00:00Z\"}",
 					    "{\"Version\":1,\"AccessKeyId\":\"EVIL\",\"SecretAccessKey\":\"x\"}"};
-	const char *good = "{\"Version\":1,\"AccessKeyId\":\"EVIL\",\"SecretAccessKey\":\"x\",\"Expiration\":\"2999-01-01T00:00:00Z\"}";
+	const char *good =
+	    "{\"Version\":1,\"AccessKeyId\":\"EVIL\",\"SecretAccessKey\":\"x\",\"Expiration\":\"2999-01-01T00:00:00Z\"}";
 	char want[40], *path;
 	struct stat st;
 	int n = 1;
@@ -590,7 +647,8 @@ static void keys_near_their_end(void **state)
 	(void)state;
 	forget_shared();
 	put(credentials_path, BASE);
-	put(config_path, "[profile p]\n" ROLE("short") "source_profile=base\n[profile q]\n" ROLE("tiny") "source_profile=base\n");
+	put(config_path,
+	    "[profile p]\n" ROLE("short") "source_profile=base\n[profile q]\n" ROLE("tiny") "source_profile=base\n");
 	expect_key("p", NULL, "short.1.BASE");
 	expect_key("p", NULL, "short.2.BASE");
 	expect_key("q", NULL, "tiny.1.BASE");
@@ -763,8 +821,9 @@ static void endpoints(void **state)
 
 	(void)state;
 	put(credentials_path, "");
-	put(config_path, "[default]\nendpoint_url=http://all:1\nservices=s\n[services s]\nec2 =\n  endpoint_url = http://files:2\n"
-			 "service_quotas=\n  endpoint_url=http://quota:3\n");
+	put(config_path,
+	    "[default]\nendpoint_url=http://all:1\nservices=s\n[services s]\nec2 =\n  endpoint_url = http://files:2\n"
+	    "service_quotas=\n  endpoint_url=http://quota:3\n");
 	check_endpoint(&c, SERVICE_EC2, "ec2.eu-west-1.amazonaws.com");
 	c.person = true;
 	check_endpoint(&c, SERVICE_EC2, "files:2");
@@ -804,15 +863,15 @@ static void proxy_and_no_proxy(void **state)
 		const char *proxy, *no_proxy;
 		bool direct;
 	} ways[] = {
-		{NULL, NULL, true},
-		{"http://127.0.0.1:1", NULL, false},
-		{"http://127.0.0.1:1", "", false},
-		{"http://127.0.0.1:1", "example.test", false},
-		{"http://127.0.0.1:1", "127.0.0.1", true},
-		{"http://127.0.0.1:1", "example.test,127.0.0.1", true},
-		{"http://127.0.0.1:1", "*", true},
-		{"http://127.0.0.1:1", "127.0.0.0/8", true},
-		{"http://127.0.0.1:1", "10.0.0.0/8", false},
+	    {NULL, NULL, true},
+	    {"http://127.0.0.1:1", NULL, false},
+	    {"http://127.0.0.1:1", "", false},
+	    {"http://127.0.0.1:1", "example.test", false},
+	    {"http://127.0.0.1:1", "127.0.0.1", true},
+	    {"http://127.0.0.1:1", "example.test,127.0.0.1", true},
+	    {"http://127.0.0.1:1", "*", true},
+	    {"http://127.0.0.1:1", "127.0.0.0/8", true},
+	    {"http://127.0.0.1:1", "10.0.0.0/8", false},
 	};
 
 	(void)state;
@@ -820,14 +879,19 @@ static void proxy_and_no_proxy(void **state)
 	put(credentials_path, BASE);
 	setenv("no_proxy", "*", 1); /* of the environment: never a daemon's word */
 	for (size_t i = 0; i < COUNT(ways); i++) {
-		struct aws_config c = {.region = "us-east-1", .endpoint = url, .profile = "base", .credentials_file = credentials_path,
-				       .proxy = ways[i].proxy, .no_proxy = ways[i].no_proxy};
+		struct aws_config c = {.region = "us-east-1",
+				       .endpoint = url,
+				       .profile = "base",
+				       .credentials_file = credentials_path,
+				       .proxy = ways[i].proxy,
+				       .no_proxy = ways[i].no_proxy};
 		const char *value = "x";
 		struct ec2_call *call = ec2_describe_by("tag:x", &value, 1);
 		struct aws *a = aws_create(&c, NULL);
 
 		assert_non_null(a);
-		if (ec2_perform_one(a, call, clock_mono_ms() + (ways[i].direct ? PLENTY : 300), NULL) != (ways[i].direct ? 0 : -1))
+		if (ec2_perform_one(a, call, clock_mono_ms() + (ways[i].direct ? PLENTY : 300), NULL) !=
+		    (ways[i].direct ? 0 : -1))
 			fail_msg("proxy %s, no proxy %s", ways[i].proxy, ways[i].no_proxy);
 		ec2_call_destroy(call);
 		aws_destroy(a);
@@ -838,7 +902,8 @@ static void proxy_and_no_proxy(void **state)
 /* The metadata service is asked directly, whatever the proxy. */
 static void metadata_without_proxy(void **state)
 {
-	struct aws_config c = {.endpoint = "http://127.0.0.1:1", .imds_endpoint = url, .region = "us-east-1", .proxy = "http://127.0.0.1:1"};
+	struct aws_config c = {
+	    .endpoint = "http://127.0.0.1:1", .imds_endpoint = url, .region = "us-east-1", .proxy = "http://127.0.0.1:1"};
 	struct aws *a = aws_create(&c, NULL);
 	struct err e = {""};
 
@@ -867,7 +932,10 @@ static char *hashed_name(const char *folder)
 
 static void over_tls(const char *endpoint, const char *ca, const char *want_code)
 {
-	struct aws_config c = {.region = "us-east-1", .endpoint = endpoint, .profile = "base", .credentials_file = credentials_path,
+	struct aws_config c = {.region = "us-east-1",
+			       .endpoint = endpoint,
+			       .profile = "base",
+			       .credentials_file = credentials_path,
 			       .ca_bundle = ca};
 	const char *value = "x";
 	struct ec2_call *call = ec2_describe_by("tag:x", &value, 1);
@@ -876,7 +944,8 @@ static void over_tls(const char *endpoint, const char *ca, const char *want_code
 	assert_non_null(a);
 	ec2_perform_one(a, call, clock_mono_ms() + PLENTY, NULL);
 	if (strcmp(call->error.code, want_code))
-		fail_msg("%s with %s: %s %s", endpoint, ca ? ca : "the system's certificates", call->error.code, call->error.message);
+		fail_msg("%s with %s: %s %s", endpoint, ca ? ca : "the system's certificates", call->error.code,
+			 call->error.message);
 	ec2_call_destroy(call);
 	aws_destroy(a);
 }
@@ -908,7 +977,8 @@ static void certificates(void **state)
 /* --- rates */
 static struct ec2_call *launch(int n, const char *token)
 {
-	struct ec2_run r = {.template_id = "lt-1", .template_version = 1, .min_count = n, .max_count = n, .client_token = token};
+	struct ec2_run r = {
+	    .template_id = "lt-1", .template_version = 1, .min_count = n, .max_count = n, .client_token = token};
 	struct ec2_call *c = ec2_run_instances(&r);
 
 	assert_non_null(c);
@@ -926,12 +996,16 @@ static const char *launch_code(struct aws *a, int n, const char *token)
 	return code;
 }
 
-/* Two programs, one bucket: what one has spent the other cannot; a refused launch gives its instances back, and what is larger than
- * the bucket can go when it is full. */
+/* Two programs, one bucket: what one has spent the other cannot; a refused launch gives its instances back, and what is larger
+ * than the bucket can go when it is full. */
 static void launches_share_their_rate(void **state)
 {
-	struct aws_config c = {.region = "us-east-1", .endpoint = url, .profile = "base", .credentials_file = credentials_path,
-			       .share_dir = share, .rates = {.launch_requests = {100, 100}, .launch_instances = {10, 0.001}}};
+	struct aws_config c = {.region = "us-east-1",
+			       .endpoint = url,
+			       .profile = "base",
+			       .credentials_file = credentials_path,
+			       .share_dir = share,
+			       .rates = {.launch_requests = {100, 100}, .launch_instances = {10, 0.001}}};
 	struct aws *a = aws_create(&c, NULL), *b = aws_create(&c, NULL);
 
 	(void)state;
@@ -957,8 +1031,12 @@ static void launches_share_their_rate(void **state)
 /* EC2 throttles one of them: the other holds back too. */
 static void throttling_is_shared(void **state)
 {
-	struct aws_config c = {.region = "us-east-1", .endpoint = url, .profile = "base", .credentials_file = credentials_path,
-			       .share_dir = share, .rates = {.launch_requests = {5, 0.001}, .launch_instances = {-1, 0}}};
+	struct aws_config c = {.region = "us-east-1",
+			       .endpoint = url,
+			       .profile = "base",
+			       .credentials_file = credentials_path,
+			       .share_dir = share,
+			       .rates = {.launch_requests = {5, 0.001}, .launch_instances = {-1, 0}}};
 	struct aws *a = aws_create(&c, NULL), *b = aws_create(&c, NULL);
 
 	(void)state;
@@ -1001,29 +1079,29 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(chains),
-		cmocka_unit_test(process_that_hangs),
-		cmocka_unit_test(environment_sources),
-		cmocka_unit_test(hosts_of_containers),
-		cmocka_unit_test(environment_of_a_daemon),
-		cmocka_unit_test(fifty_ask_the_instance_once),
-		cmocka_unit_test(fifty_ask_sts_once),
-		cmocka_unit_test(fifty_run_a_process_once),
-		cmocka_unit_test(damaged_shared_keys),
-		cmocka_unit_test(refused_shared_keys),
-		cmocka_unit_test(keys_near_their_end),
-		cmocka_unit_test(sharing_outlives_sts),
-		cmocka_unit_test(stale_instance_keys),
-		cmocka_unit_test(expired_in_mid_run),
-		cmocka_unit_test(expired_base_of_a_role),
-		cmocka_unit_test(refused_for_good),
-		cmocka_unit_test(quotas),
-		cmocka_unit_test(endpoints),
-		cmocka_unit_test(proxy_and_no_proxy),
-		cmocka_unit_test(metadata_without_proxy),
-		cmocka_unit_test(certificates),
-		cmocka_unit_test(launches_share_their_rate),
-		cmocka_unit_test(throttling_is_shared),
+	    cmocka_unit_test(chains),
+	    cmocka_unit_test(process_that_hangs),
+	    cmocka_unit_test(environment_sources),
+	    cmocka_unit_test(hosts_of_containers),
+	    cmocka_unit_test(environment_of_a_daemon),
+	    cmocka_unit_test(fifty_ask_the_instance_once),
+	    cmocka_unit_test(fifty_ask_sts_once),
+	    cmocka_unit_test(fifty_run_a_process_once),
+	    cmocka_unit_test(damaged_shared_keys),
+	    cmocka_unit_test(refused_shared_keys),
+	    cmocka_unit_test(keys_near_their_end),
+	    cmocka_unit_test(sharing_outlives_sts),
+	    cmocka_unit_test(stale_instance_keys),
+	    cmocka_unit_test(expired_in_mid_run),
+	    cmocka_unit_test(expired_base_of_a_role),
+	    cmocka_unit_test(refused_for_good),
+	    cmocka_unit_test(quotas),
+	    cmocka_unit_test(endpoints),
+	    cmocka_unit_test(proxy_and_no_proxy),
+	    cmocka_unit_test(metadata_without_proxy),
+	    cmocka_unit_test(certificates),
+	    cmocka_unit_test(launches_share_their_rate),
+	    cmocka_unit_test(throttling_is_shared),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
