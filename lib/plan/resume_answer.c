@@ -160,6 +160,7 @@ static void learn_refused(struct taken *t, size_t n)
 {
 	const struct resume_answer *a = t->answer;
 	const struct resume_step *s = &t->step->pub;
+	bool missed = t->served < t->open && t->why == SHORT_CAPACITY;
 	bool came = a->got && a->got->n >= t->open; /* but not alive */
 
 	for (size_t k = 0; k < s->n_choices; k++) {
@@ -174,9 +175,9 @@ static void learn_refused(struct taken *t, size_t n)
 			named = true;
 			learn_code(t, c, code, a->refused[i].message, n);
 		}
-		if (t->served < t->open && !a->n_refused && !came)
+		if (missed && !a->n_refused && !came)
 			learn_code(t, c, a->code ? a->code : CODE_INSUFFICIENT, NULL, n);
-		if (t->served < t->open && !named)
+		if (missed && !named)
 			close_for(t, c, 0, n);
 	}
 }
@@ -249,8 +250,7 @@ static enum resume_short why(const struct resume_answer *a)
 static enum probe_end take_short(struct taken *t)
 {
 	if (t->why == SHORT_LATER) {
-		for (size_t i = 0; i < t->answer->n_refused; i++)
-			learn_named(t, &t->answer->refused[i], true); /* the others are asked again without it */
+		learn_refused(t, 1); /* the others are asked again without it */
 		short_later(t);
 		return PROBE_AGAIN;
 	}
