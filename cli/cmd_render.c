@@ -64,33 +64,50 @@ static int parse_args(int argc, char **argv, struct render_args *a)
 	return EXIT_OK;
 }
 
-/* Facts and, of capacity reservations, types; EC2 is asked for what no file says. */
-static int ask_ec2(const struct cluster *c, struct itypes *types, struct problems *p, struct err *e)
+static bool lacks_type(const struct cluster *c)
+{
+	for (size_t i = 0; i < c->n_queues; i++) {
+		for (size_t k = 0; k < c->queues[i].n_resources; k++) {
+			if (c->queues[i].resources[k].instance_types.n == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+static int ask_facts(struct aws *aws, const struct cluster *c, struct itypes *types, struct err *e)
 {
 	struct strs names = { 0 };
+	int rc = facts_types(c, &names) ? err_nomem(e) : facts_fetch(aws, &names, clock_mono_ms() + FACTS_LIMIT_MS, types, e);
+
+	strs_clear(&names);
+	return rc;
+}
+
+/* Types of capacity reservations and, if no file has them, facts. */
+static int ask_ec2(const struct cluster *c, struct itypes *types, bool facts, struct problems *p, struct err *e)
+{
 	struct aws *aws = session_aws(c->region, e);
 	int rc = aws ? 0 : -1;
 
 	for (size_t i = 0; i < c->n_queues && rc == 0; i++)
 		rc = facts_reserved(aws, c, &c->queues[i], clock_mono_ms() + FACTS_LIMIT_MS, p, e);
-	if (rc == 0 && facts_types(c, &names))
-		rc = err_nomem(e);
-	if (rc == 0)
-		rc = facts_fetch(aws, &names, clock_mono_ms() + FACTS_LIMIT_MS, types, e);
-	if (rc)
-		err_prefix(e, "instance facts (or give --instance-types FILE)");
-	strs_clear(&names);
+	if (rc == 0 && facts)
+		rc = ask_facts(aws, c, types, e);
 	aws_destroy(aws);
-	return rc;
+	if (rc && facts)
+		return err_prefix(e, "instance facts (or give --instance-types FILE)");
+	return rc ? err_prefix(e, "types of capacity reservations (or give InstanceType)") : 0;
 }
 
-/* With --instance-types nobody is asked: a compute resource that takes its type from a reservation is refused later. */
 static int get_facts(const struct render_args *a, const struct cluster *c, struct itypes *types, struct problems *p,
 		     struct err *e)
 {
 	struct strs names = { 0 };
-	int rc = a->types ? facts_read(a->types, types, e) : ask_ec2(c, types, p, e);
+	int rc = a->types ? facts_read(a->types, types, e) : 0;
 
+	if (rc == 0 && (!a->types || lacks_type(c)))
+		rc = ask_ec2(c, types, !a->types, p, e);
 	if (rc == 0)
 		rc = facts_types(c, &names) ? err_nomem(e) : facts_complete(&names, types, e);
 	strs_clear(&names);
@@ -207,7 +224,8 @@ const struct command cmd_render = {
 	.usage = "usage: slurm-ec2 render FILE --out DIR [--instance-types FILE] [--slurm-version V] [--slurm-conf FILE]\n"
 		 "Write the Slurm files that apply would install into DIR, and print their names. Nothing else is changed.\n\n"
 		 "  --out DIR              the folder; made if absent\n"
-		 "  --instance-types FILE  output of `aws ec2 describe-instance-types`; without it EC2 is asked\n"
+		 "  --instance-types FILE  output of `aws ec2 describe-instance-types`; without it EC2 is asked,\n"
+		 "                         as it is for the type of a capacity reservation\n"
 		 "  --slurm-version V      such as 22.05.8 (default: this machine's libslurm)\n"
 		 "  --slurm-conf FILE      the site's slurm.conf: respected, and written merged into DIR\n\n"
 		 "Exit status: 0 written, 1 problems, 2 wrong usage.\n",

@@ -137,8 +137,6 @@ static int fold_types(const struct compute_resource *r, const struct itypes *typ
 			return err_set(e, "nothing is known of instance type %s", name);
 		if (first && must_agree(first, t, r->disable_smt, e))
 			return -1;
-		if (r->efa && !t->efa)
-			return err_set(e, "Efa is enabled, but %s has no EFA", name);
 		itype_fold(h, t, cpus_of(t, r->disable_smt), !first);
 		if (!first)
 			first = t;

@@ -21,7 +21,7 @@ struct hardware {
 	const struct itype *fewest_cards; /* its network cards fit every type; borrowed */
 };
 
-/* -1 with e naming the type without facts, the one without EFA, or two types that differ in architecture, CPUs or GPUs. */
+/* -1 with e naming the type without facts, or two types that differ in architecture, CPUs or GPUs. */
 int hardware_resolve(const struct compute_resource *r, const struct itypes *types, struct hardware *out, struct err *e);
 
 #endif

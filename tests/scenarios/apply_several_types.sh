@@ -71,6 +71,8 @@ reserved='s/InstanceType: t2.micro$/CapacityReservationTarget: {CapacityReservat
 quickstart "/ComputeResources/,\$$reserved" | apply_cluster
 expect "True c5.large reserved:cr-0aaaaaaaaaaaaaaa1 cr-0aaaaaaaaaaaaaaa1" \
 	"$(applied 'g["resources"][0]["single"], g["resources"][0]["instance_types"][0], g["resources"][0]["reserved"], g["resources"][0]["reservation_id"]')" "the reservation"
+on_head slurm-ec2 render /root/cluster.yaml --out /root/rendered
+on_head grep -q '^NodeName=queue1-dy-t2micro.*CPUs=2 .*,c5.large,' /root/rendered/slurm-ec2.conf || fail "render does not ask for it"
 quickstart "/ComputeResources/,\$$reserved" 's/aaaaaaaa1}/aaaaaaaa2}/' | refused 'EC2 has no capacity reservation cr-0aaaaaaaaaaaaaaa2'
 
 step "overrides: members of ours replaced, faults named with file and way"

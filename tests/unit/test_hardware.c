@@ -117,9 +117,13 @@ static void test_more_types(void **state)
 	assert_int_equal(hardware_resolve(&r, &types, &h, &e), -1);
 	assert_non_null(strstr(e.text, "arm64"));
 	strs_clear(&r.more_types);
-	r.efa = true;
-	assert_int_equal(hardware_resolve(&r, &types, &h, &e), -1);
-	assert_non_null(strstr(e.text, "c5.xlarge has no EFA"));
+	strs_clear(&r.instance_types);
+	assert_int_equal(strs_add(&r.instance_types, "hpc7a.96xlarge"), 0);
+	assert_int_equal(hardware_resolve(&r, &types, &h, &e), 0);
+	assert_true(h.efa_ok);
+	assert_int_equal(strs_add(&r.more_types, "hpc7a.96xlarge") || strs_add(&r.more_types, "p6-b300.48xlarge"), 0);
+	assert_int_equal(hardware_resolve(&r, &types, &h, &e), -1); /* GPUs */
+	strs_clear(&r.more_types);
 	strs_clear(&r.instance_types);
 }
 
