@@ -12,6 +12,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#define GENERATION_BLOCK 64
+
 int sql_failed(struct store *s, struct err *e)
 {
 	int code = s->db ? sqlite3_errcode(s->db) & 0xff : SQLITE_ERROR;
@@ -59,13 +61,14 @@ static sqlite3_stmt *prepared(struct store *s, const char *sql, struct err *e)
 	return NULL;
 }
 
-static int bind(sqlite3_stmt *q, const char *types, va_list ap)
+/* how: SQLITE_STATIC where the statement ends before its caller's texts do; a copy of each costs as much as the rest. */
+static int bind(sqlite3_stmt *q, const char *types, va_list ap, sqlite3_destructor_type how)
 {
 	for (int i = 0; types[i]; i++) {
 		int rc;
 
 		if (types[i] == 't')
-			rc = sqlite3_bind_text(q, i + 1, va_arg(ap, const char *), -1, SQLITE_TRANSIENT);
+			rc = sqlite3_bind_text(q, i + 1, va_arg(ap, const char *), -1, how);
 		else
 			rc = sqlite3_bind_int64(q, i + 1, va_arg(ap, int64_t));
 		if (rc)
@@ -74,7 +77,8 @@ static int bind(sqlite3_stmt *q, const char *types, va_list ap)
 	return 0;
 }
 
-static sqlite3_stmt *query(struct store *s, struct err *e, const char *sql, const char *types, va_list ap)
+static sqlite3_stmt *query(struct store *s, struct err *e, const char *sql, const char *types, va_list ap,
+			   sqlite3_destructor_type how)
 {
 	sqlite3_stmt *q;
 
@@ -83,8 +87,8 @@ static sqlite3_stmt *query(struct store *s, struct err *e, const char *sql, cons
 	q = prepared(s, sql, e);
 	if (!q)
 		return NULL;
-	sql_done(q);
-	if (bind(q, types, ap)) {
+	sqlite3_reset(q);
+	if (bind(q, types, ap, how)) {
 		sql_failed(s, e);
 		return NULL;
 	}
@@ -97,7 +101,7 @@ sqlite3_stmt *sql_query(struct store *s, struct err *e, const char *sql, const c
 	va_list ap;
 
 	va_start(ap, types);
-	q = query(s, e, sql, types, ap);
+	q = query(s, e, sql, types, ap, SQLITE_TRANSIENT);
 	va_end(ap);
 	return q;
 }
@@ -125,7 +129,9 @@ void sql_done(sqlite3_stmt *q)
 /* Run a statement that query() made: how many rows it changed, or -1. */
 static int run(struct store *s, sqlite3_stmt *q, struct err *e)
 {
-	if (!q || sql_step(s, q, e) < 0)
+	int rc = q ? sql_step(s, q, e) : -1;
+
+	if (rc < 0)
 		return -1; /* the connection may be gone with its statements */
 	sql_done(q);
 	return sqlite3_changes(s->db);
@@ -137,7 +143,7 @@ int sql_run(struct store *s, struct err *e, const char *sql, const char *types, 
 	va_list ap;
 
 	va_start(ap, types);
-	q = query(s, e, sql, types, ap);
+	q = query(s, e, sql, types, ap, SQLITE_STATIC);
 	va_end(ap);
 	return run(s, q, e);
 }
@@ -150,7 +156,7 @@ int sql_change(struct store *s, struct err *e, const char *sql, const char *type
 	if (sql_begin(s, e))
 		return -1;
 	va_start(ap, types);
-	q = query(s, e, sql, types, ap);
+	q = query(s, e, sql, types, ap, SQLITE_STATIC);
 	va_end(ap);
 	return sql_end(s, run(s, q, e), e);
 }
@@ -193,6 +199,7 @@ int sql_begin(struct store *s, struct err *e)
 		return err_set(e, "the state file %s is open for reading only", s->path);
 	if (s->depth == 0) {
 		s->failed = false;
+		s->generations = 0;
 		if (store_refresh(s, e))
 			return -1;
 		if (sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL))
@@ -222,7 +229,8 @@ int sql_end(struct store *s, int rc, struct err *e)
 	return rc;
 }
 
-int sql_generation(struct store *s, int64_t n, int64_t *first, struct err *e)
+/* Take n numbers from the file. */
+static int reserve(struct store *s, int64_t n, int64_t *first, struct err *e)
 {
 	sqlite3_stmt *q;
 	int rc;
@@ -236,4 +244,22 @@ int sql_generation(struct store *s, int64_t n, int64_t *first, struct err *e)
 	*first = sqlite3_column_int64(q, 0) - n + 1;
 	sql_done(q);
 	return rc == 1 ? 0 : err_set(e, "state file %s: its generation number is missing", s->path);
+}
+
+/* Inside a batch in blocks: what is left of one is given up, which only makes a gap. */
+int sql_generation(struct store *s, int64_t n, int64_t *first, struct err *e)
+{
+	if (s->depth < 2)
+		return reserve(s, n, first, e);
+	if (s->generations < n) {
+		int64_t block = n > GENERATION_BLOCK ? n : GENERATION_BLOCK;
+
+		if (reserve(s, block, &s->generation, e))
+			return -1;
+		s->generations = block;
+	}
+	*first = s->generation;
+	s->generation += n;
+	s->generations -= n;
+	return 0;
 }

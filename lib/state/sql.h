@@ -20,6 +20,7 @@ struct store {
 	bool readonly;
 	int depth;   /* nested transactions */
 	bool failed; /* an inner one failed: the outer one must not commit */
+	int64_t generation, generations; /* the next number of a block taken by this transaction, and how many are left */
 	struct {
 		const char *sql;
 		sqlite3_stmt *q;
@@ -31,7 +32,7 @@ int sql_begin(struct store *s, struct err *e);
 /* Commit when rc >= 0, else roll back. rc, or -1 with e when the commit failed. */
 int sql_end(struct store *s, int rc, struct err *e);
 
-/* A statement with its parameters: one letter each in types, t = text or NULL, i = int64_t. sql must be a literal: its address
+/* A statement with its parameters, copied: one letter each in types, t = text or NULL, i = int64_t. sql must be a literal: its address
  * is the cache's key. Borrowed until sql_done(). NULL with e. */
 sqlite3_stmt *sql_query(struct store *s, struct err *e, const char *sql, const char *types, ...);
 int sql_step(struct store *s, sqlite3_stmt *q, struct err *e); /* 1 = a row, 0 = no more, -1 */

@@ -81,13 +81,12 @@ static int bind_row(struct store *s, const char *node, const char *launch, const
 	static const char first[] = "UPDATE binding SET state = 1, instance = ?, ip = ?, generation = ?, since_ms = ?"
 					" WHERE node = ? AND launch = ? AND state = 0";
 	int64_t generation;
-	int n = sql_run(s, e, again, "tttt", ip, node, launch, instance);
+	int n;
 
-	if (n)
-		return n;
 	if (sql_generation(s, 1, &generation, e))
 		return -1;
-	return sql_run(s, e, first, "ttiitt", instance, ip, generation, clock_wall_ms(), node, launch);
+	n = sql_run(s, e, first, "ttiitt", instance, ip, generation, clock_wall_ms(), node, launch);
+	return n ? n : sql_run(s, e, again, "tttt", ip, node, launch, instance);
 }
 
 int store_bind(struct store *s, const char *node, const char *launch, const char *instance, const char *ip, struct err *e)

@@ -10,16 +10,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EVENTS_KEPT INT64_C(100000) /* some 15 MB; older ones go, one for each new one */
+#define EVENTS_KEPT INT64_C(100000) /* some 15 MB; older ones go */
+#define PRUNE_EACH 256
 
 static int add_event(struct store *s, int64_t now_ms, const char *type, const char *node, const char *instance,
 		     const char *detail, struct err *e)
 {
 	static const char sql[] = "INSERT INTO event(time_ms, type, node, instance, detail) VALUES(?, ?, ?, ?, ?)";
 
+	int64_t id;
+
 	if (sql_run(s, e, sql, "itttt", now_ms, type, node, instance, detail) < 0)
 		return -1;
-	return sql_run(s, e, "DELETE FROM event WHERE id <= ?", "i", (int64_t)sqlite3_last_insert_rowid(s->db) - EVENTS_KEPT);
+	id = sqlite3_last_insert_rowid(s->db);
+	if (s->depth > 1 && id % PRUNE_EACH)
+		return 0; /* one of many */
+	return sql_run(s, e, "DELETE FROM event WHERE id <= ?", "i", id - EVENTS_KEPT);
 }
 
 int store_event(struct store *s, int64_t now_ms, const char *type, const char *node, const char *instance, const char *detail,
