@@ -322,12 +322,13 @@ void observed_forget(struct world *w, const struct observed *o)
 {
 	struct capacity_rule rule = {.first_ms = w->settings->capacity_retry_s * 1000,
 				     .limit_ms = w->settings->capacity_retry_limit_s * 1000};
+	int64_t now = clock_wall_ms();
 	struct err e = {""};
 
 	for (size_t i = 0; i < o->shortages.n; i++) {
 		struct shortage over = o->shortages.v[i];
 
-		if (!capacity_stale(&over, &rule, clock_wall_ms()))
+		if (!capacity_stale(&over, &rule, now) || now < over.failed_ms + RECONCILE_REQUEUE_MS)
 			continue;
 		over.failures = 0;
 		if (store_shortage_put(w->store, &over, &e) < 0 && say_again(e.text))

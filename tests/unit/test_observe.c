@@ -178,13 +178,13 @@ static void sweeps_left_over_reservations(void **state)
 	fake_close(&w);
 }
 
-static void put_shortage(struct world *w, const char *type, int64_t until_ms)
+static void put_shortage(struct world *w, const char *type, int64_t failed_ms, int64_t until_ms)
 {
 	struct shortages l = {0};
 	struct shortage *s = shortages_add(&l, type, "z", MARKET_ONDEMAND);
 
 	s->failures = 1;
-	s->failed_ms = 1;
+	s->failed_ms = failed_ms;
 	s->until_ms = until_ms;
 	assert_int_equal(store_shortage_put(w->store, s, NULL), 0);
 	shortages_clear(&l);
@@ -201,17 +201,19 @@ static void keeps_the_capacity_memory(void **state)
 
 	(void)state;
 	fake_open(&w, true);
-	put_shortage(&w, "old.large", now - (w.settings->capacity_retry_limit_s + 60) * 1000);
-	put_shortage(&w, "new.large", now - 1000);
-	put_shortage(&w, "shut.large", now + 50000);
+	w.settings->capacity_retry_limit_s = 20;
+	put_shortage(&w, "old.large", now - 181000, now - 21000);
+	put_shortage(&w, "late.large", now - 120000, now - 21000); /* the job that met it is not tried again yet */
+	put_shortage(&w, "new.large", now - 181000, now - 1000);
+	put_shortage(&w, "shut.large", now - 181000, now + 50000);
 	observe(&w, &o, &k, 0, false);
-	assert_int_equal(o.shortages.n, 3);
+	assert_int_equal(o.shortages.n, 4);
 	assert_int_equal(observed_wake_ms(&o, &k, INT64_MAX), now + 50000);
 	assert_int_equal(observed_wake_ms(&o, &k, now + 10), now + 10);
 	observed_forget(&w, &o);
 	observed_clear(&o);
 	assert_int_equal(store_shortages(w.store, &left, NULL), 0);
-	assert_int_equal(left.n, 2);
+	assert_int_equal(left.n, 3);
 	assert_null(shortages_find(&left, "old.large", "z", MARKET_ONDEMAND));
 	shortages_clear(&left);
 	kept_clear(&k);
