@@ -132,7 +132,8 @@ static int fill_stage(const struct stage *from, struct gen_resource *g)
 	return strs_copy(&to->instance_types, from->instance_types) || strs_copy(&to->subnet_ids, from->subnet_ids) ? -1 : 0;
 }
 
-static int fill_stages(const struct queue *q, const struct compute_resource *r, const struct fallback *f, struct gen_resource *g)
+static int fill_stages(const struct queue *q, const struct compute_resource *r, const struct fallback *f,
+		       struct gen_resource *g)
 {
 	struct stage st;
 
