@@ -260,6 +260,22 @@ static void serve_all(struct resume_plan *p, int64_t now_ms)
 	}
 }
 
+/* More may have come than a later job asked for: once every job had its turn, those that failed get another look at what is
+ * left. */
+static void serve_late(struct resume_plan *p)
+{
+	for (size_t k = 0; k < p->n_jobs; k++)
+		if (!p->jobs[k].done)
+			return;
+	for (size_t k = 0; k < p->n_jobs; k++) {
+		struct job *j = &p->jobs[k];
+
+		look_at(p, j);
+		if (j->need && (p->in->strategy == SCALING_BEST_EFFORT || !j->src || (!j->dead && !is_short(p))))
+			take(p, j);
+	}
+}
+
 void resume_advance(struct resume_plan *p, int64_t now_ms)
 {
 	if (!p->begun)
@@ -272,4 +288,5 @@ void resume_advance(struct resume_plan *p, int64_t now_ms)
 		resume_ask_turn(p, now_ms);
 		serve_all(p, now_ms);
 	} while (p->progress && !p->nomem);
+	serve_late(p);
 }

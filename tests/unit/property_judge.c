@@ -46,6 +46,7 @@ struct bench { /* what the judge knows so far */
 	bool dead[N_NODE]; /* in a call that failed for a reason that no size helps */
 	int air[N_NODE];
 	int last_answer[N_NODE]; /* event */
+	int last_of_job[N_JOB];	 /* the answer to the last call that was made for it */
 	bool fatal[N_RES];
 	bool short_stage[N_RES][N_STAGE]; /* fewer came than asked ... */
 	bool no_help[N_RES][N_STAGE];	  /* ... and waiting may not help */
@@ -431,6 +432,8 @@ static void land(struct bench *b, const struct event *e, bool leave)
 		if (leave)
 			b->kept[s->node[i]] = b->left[s->node[i]] = true;
 	}
+	for (int i = 0; i < s->n_job; i++)
+		b->last_of_job[s->job[i] - 1] = (int)(e - b->r->event);
 	b->flying[s->res] -= s->n;
 	air_rows(b, s, -1);
 }
@@ -813,14 +816,12 @@ static const char *check_starved(const struct bench *b)
 
 	for (int k = 0; k < b->w->n_job; k++) {
 		const struct pjob *j = &b->w->job[k];
-		int need[N_RES], have[N_RES], last = -1;
+		int need[N_RES], have[N_RES];
 
 		if (!job_failed(b, j) || (!partly && job_hopeless(b, j)))
 			continue;
-		for (int i = 0; i < j->n; i++)
-			last = b->last_answer[j->node[i]] > last ? b->last_answer[j->node[i]] : last;
 		needs(b, j, need);
-		within_reach(b, k, last, have);
+		within_reach(b, k, b->last_of_job[k], have);
 		if (!partly && covers(have, need))
 			return "a job starved by one behind it";
 		for (int i = 0; i < j->n && partly; i++) {
@@ -957,6 +958,8 @@ const char *judge(const struct world *w, const struct record *r)
 		b.kept[i] = w->live[i];
 		b.machine_of[i] = b.last_answer[i] = -1;
 	}
+	for (int i = 0; i < N_JOB; i++)
+		b.last_of_job[i] = -1;
 	for (int i = 0; i < r->n_instance; i++)
 		b.node_of[i] = -2;
 	for (int i = 0; i < r->n_event; i++)
