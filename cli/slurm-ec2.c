@@ -15,6 +15,7 @@ static const struct command *const commands[] = {
 	&cmd_apply,
 	&cmd_status,
 	&cmd_events,
+	&cmd_plan,
 	&cmd_policy,
 	&cmd_uninstall,
 	&cmd_version,
