@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LOCK_MS 200	    /* longer than hundreds of holders need; a stopped one must not hold us up */
+#define LOCK_MS 1000	    /* longer than hundreds of holders need; a stopped one must not hold us up for long */
 #define ALONE_MS 5000	    /* after a failure: the time until the file is tried again */
 #define CLOCK_SLACK_MS 1000 /* a time further ahead is not of this clock */
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #define NAME_BYTES 16 /* of the hash: enough that no two sources meet */
-#define NAP_MS 1      /* a lock on the buckets is held for microseconds */
-#define NAP_MAX_MS 50 /* one on the keys for as long as a service takes to answer */
+#define NAP_MS 1     /* between two looks at a lock, at first: one on the buckets is held for microseconds */
+#define NAP_PART 300 /* at most this part of the limit: one on the keys is held for as long as a service takes to answer */
 
 static bool hash_parts(const char *const *parts, size_t n, unsigned char out[EVP_MAX_MD_SIZE])
 {
@@ -106,13 +106,13 @@ int share_open(const char *path, bool make)
 
 int share_lock(int fd, int64_t limit_ms)
 {
-	int64_t until_ms = clock_mono_ms() + limit_ms, nap_ms = NAP_MS;
+	int64_t until_ms = clock_mono_ms() + limit_ms, longest_ms = limit_ms / NAP_PART, nap_ms = NAP_MS;
 
 	while (flock(fd, LOCK_EX | LOCK_NB)) {
 		if ((errno != EWOULDBLOCK && errno != EINTR) || clock_mono_ms() >= until_ms)
 			return -1;
 		clock_sleep_ms(nap_ms);
-		nap_ms = nap_ms * 2 < NAP_MAX_MS ? nap_ms * 2 : NAP_MAX_MS;
+		nap_ms = nap_ms * 2 <= longest_ms ? nap_ms * 2 : nap_ms;
 	}
 	return 0;
 }

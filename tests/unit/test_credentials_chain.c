@@ -656,11 +656,21 @@ static void keys_near_their_end(void **state)
 }
 
 /* STS is away: keys that still live are better than none. */
+static void write_old_keys(const char *path, int minutes)
+{
+	char until[25], *text;
+
+	clock_iso(clock_wall_ms() + minutes * 60000, until);
+	text = str_fmt("{\"Version\":1,\"AccessKeyId\":\"OLD\",\"SecretAccessKey\":\"x\",\"Expiration\":\"%s\"}", until);
+	put(path, text);
+	free(text);
+}
+
 static void sharing_outlives_sts(void **state)
 {
 	struct credential_source s = source("p");
 	struct credentials c = {0};
-	char *text, until[25], *path;
+	char *path;
 
 	(void)state;
 	forget_shared();
@@ -670,14 +680,13 @@ static void sharing_outlives_sts(void **state)
 	assert_int_equal(credentials_load(&s, NULL, NULL, &c, NULL), 0);
 	credentials_clear(&c);
 	path = shared_file("role-");
-	clock_iso(clock_wall_ms() + 12 * 60 * 1000, until);
-	text = str_fmt("{\"Version\":1,\"AccessKeyId\":\"OLD\",\"SecretAccessKey\":\"x\",\"Expiration\":\"%s\"}", until);
-	put(path, text);
 	put(credentials_path, "[base]\naws_access_key_id=BASE\naws_secret_access_key=WRONG\n"); /* so STS refuses */
+	write_old_keys(path, 12);
 	assert_int_equal(credentials_load(&s, NULL, NULL, &c, NULL), 0);
 	assert_string_equal(c.access_key, "OLD");
 	credentials_clear(&c);
-	free(text);
+	write_old_keys(path, 5); /* too little time to begin something with */
+	assert_int_equal(credentials_load(&s, NULL, NULL, &c, NULL), -1);
 	free(path);
 }
 
