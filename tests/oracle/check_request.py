@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Check EC2 request bodies against the API model that botocore carries: names, types, required members, list numbering, enums.
+"""Check request bodies of EC2 and STS against the API models that botocore carries: names, types, required members, list
+numbering, enums.
 
   check_request.py FILE...     one form body a line; empty lines and lines that begin with # are skipped
 
@@ -8,6 +9,7 @@ Prints a line for each problem. Exit status: 0 no problem, 1 problems, 2 usage, 
 """
 import base64
 import binascii
+import functools
 import glob
 import gzip
 import json
@@ -23,17 +25,22 @@ NUMBER = {'integer': 32, 'long': 64}
 LATER = {'MarketType': ('capacity-block',), 'DefaultTargetCapacityType': ('capacity-block',)}
 
 
-def load_model():
-    """The newest EC2 model of the botocore of this Python, or None."""
+def load_model(service='ec2'):
+    """The newest model of a service in the botocore of this Python, or None."""
     try:
         import botocore
     except ImportError:
         return None
-    folder = os.path.join(os.path.dirname(botocore.__file__), 'data', 'ec2')
+    folder = os.path.join(os.path.dirname(botocore.__file__), 'data', service)
     for path in sorted(glob.glob(os.path.join(folder, '*', 'service-2.json*')), reverse=True):
         with (gzip.open if path.endswith('.gz') else open)(path, 'rt', encoding='utf-8') as f:
             return json.load(f)
     return None
+
+
+@functools.lru_cache
+def load_sts():
+    return load_model('sts')
 
 
 def wire_name(name, member):
@@ -58,7 +65,7 @@ class Request:
             self.say('Version', 'must be ' + model['metadata']['apiVersion'])
         operation = model['operations'].get(self.action)
         if operation is None:
-            self.say('Action', 'EC2 has no %s' % self.action)
+            self.say('Action', 'there is no %s' % self.action)
         else:
             self.value(operation['input']['shape'], self.tree(named), '')
 
@@ -149,7 +156,10 @@ class Request:
 
 
 def check(model, body):
-    """The problems of one body, each with its action."""
+    """The problems of one body, each with its action. STS has a version of its own."""
+    sts = load_sts()
+    if '&Version=%s&' % sts['metadata']['apiVersion'] in body:
+        model = sts
     request = Request(model, body)
     return ['%s: %s' % (request.action, p) for p in request.problems]
 
