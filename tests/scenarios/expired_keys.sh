@@ -4,6 +4,7 @@
 # idles, once under a launch. Each time one program fetches new ones for all, and no node is lost. No secret reaches a log.
 
 ROLE=arn:aws:iam::111122223333:role/launcher
+# shellcheck disable=SC2034 # the machine's unit reads it
 EC2LOCAL_ARGS="--assumable $ROLE"
 eval "plain_$(declare -f write_settings)"
 write_settings() {
@@ -16,7 +17,10 @@ more_head_files() {
 }
 shared=/var/lib/slurm-ec2/aws
 # member NAME: of the keys that the programs share.
-member() { on_head sh -c "cat $shared/role-????????????????????????????????" | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"; }
+member() {
+	on_head sh -c "cat $shared/role-????????????????????????????????" |
+		/usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"
+}
 key_is_not() { [ "$(member AccessKeyId)" != "$1" ]; }
 
 up <<<"$(quickstart)"
