@@ -125,13 +125,17 @@ int store_launch_answered(struct store *s, const char *id, const char *code, str
 /* Free the nodes that still wait for a machine of this launch; node NULL = all of them. How many, or -1. */
 static int free_claims(struct store *s, const char *id, const char *node, struct err *e)
 {
-	static const char sql[] = "UPDATE binding SET state = 2, launch = NULL, generation = ?, since_ms = ?"
-				  " WHERE launch = ? AND state = 0 AND (? IS NULL OR node = ?)";
+	static const char all[] = "UPDATE binding SET state = 2, launch = NULL, generation = ?, since_ms = ?"
+				  " WHERE launch = ? AND state = 0";
+	static const char one[] = "UPDATE binding SET state = 2, launch = NULL, generation = ?, since_ms = ?"
+				  " WHERE node = ? AND launch = ? AND state = 0";
 	int64_t generation;
 
 	if (sql_generation(s, 1, &generation, e))
 		return -1;
-	return sql_run(s, e, sql, "iittt", generation, clock_wall_ms(), id, node, node);
+	if (!node)
+		return sql_run(s, e, all, "iit", generation, clock_wall_ms(), id);
+	return sql_run(s, e, one, "iitt", generation, clock_wall_ms(), node, id);
 }
 
 int store_launch_done(struct store *s, const char *id, struct err *e)
