@@ -197,7 +197,8 @@ struct resume_plan *resume_plan_create(const struct resume_input *in, struct err
 	ok = ok && !make_tables(p);
 	if (ok) {
 		add_jobs(p, live);
-		set_first_stages(p);
+		if (!p->nomem)
+			set_first_stages(p);
 		p->stale = true;
 	}
 	nodeset_destroy(live);

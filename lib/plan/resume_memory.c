@@ -21,31 +21,45 @@ size_t resume_gate(struct resume_plan *p, const char *type, const char *zone, co
 	return i;
 }
 
-/* Beside each known shortage: its gate, and a place in the list that is told. */
-static int link_shortage(struct resume_plan *p, size_t gate, size_t shortage)
+/* Room beside each known shortage for its gate, and in the list that is told. -1 no memory. */
+static int reserve(struct resume_plan *p, size_t n)
 {
-	if (gate == NONE || mem_grow(&p->told->v, &p->told->cap, shortage + 1, sizeof(*p->told->v)))
-		return -1;
-	resume_push(p, &p->gate_of, &p->n_gate_of, &p->cap_gate_of, gate);
-	if (p->nomem)
-		return -1;
+	return mem_grow(&p->told->v, &p->told->cap, n, sizeof(*p->told->v)) ||
+			       mem_grow(&p->gate_of, &p->cap_gate_of, n, sizeof(*p->gate_of))
+		       ? -1
+		       : 0;
+}
+
+static void link_shortage(struct resume_plan *p, size_t gate, size_t shortage)
+{
+	p->gate_of[shortage] = gate;
 	p->gate[gate].shortage = shortage;
-	return 0;
 }
 
 int resume_memory_open(struct resume_plan *p)
 {
 	p->offerings = nodeset_create();
-	if (!p->offerings || (p->in->shortages && shortages_copy(&p->known, p->in->shortages)))
+	if (!p->offerings || (p->in->shortages && shortages_copy(&p->known, p->in->shortages)) || reserve(p, p->known.n))
 		return -1;
 	for (size_t i = 0; i < p->known.n; i++) {
 		const struct offering *o = &p->known.v[i].of;
 		size_t gate = resume_gate(p, o->type, o->zone, o->market);
 
-		if (link_shortage(p, gate, i))
+		if (gate == NONE)
 			return -1;
+		link_shortage(p, gate, i);
 		p->gate[gate].state = GATE_MEMORY;
 	}
+	return 0;
+}
+
+static int add_shortage(struct resume_plan *p, size_t gate)
+{
+	const struct gate *g = &p->gate[gate];
+
+	if (reserve(p, p->known.n + 1) || !shortages_add(&p->known, g->type, g->zone, g->market))
+		return -1;
+	link_shortage(p, gate, p->known.n - 1);
 	return 0;
 }
 
@@ -57,8 +71,7 @@ void resume_memory_refused(struct resume_plan *p, size_t gate, const char *code,
 
 	if (!*g->type)
 		return;
-	if (g->shortage == NONE &&
-	    (!shortages_add(&p->known, g->type, g->zone, g->market) || link_shortage(p, gate, p->known.n - 1))) {
+	if (g->shortage == NONE && add_shortage(p, gate)) {
 		p->nomem = true;
 		return;
 	}

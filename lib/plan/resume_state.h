@@ -174,7 +174,7 @@ struct resume_plan {
 	size_t cap_gate;
 	struct shortages known;   /* what was read, then what was met */
 	size_t *gate_of;          /* of each of them */
-	size_t n_gate_of, cap_gate_of;
+	size_t cap_gate_of;
 	struct shortages *told;   /* changed first; its strings are those of `known` */
 	struct strs codes;        /* owner of every code */
 	uint64_t chance;
