@@ -85,7 +85,7 @@ void resume_memory_refused(struct resume_plan *p, size_t gate, const char *code,
 
 void resume_memory_came(struct resume_plan *p, int64_t now_ms)
 {
-	for (size_t i = 0; i < p->n_gate_of; i++) {
+	for (size_t i = 0; i < p->known.n; i++) {
 		struct shortage *s = &p->known.v[i];
 		struct gate *g = &p->gate[p->gate_of[i]];
 
@@ -105,11 +105,11 @@ const struct shortages *resume_plan_shortages(const struct resume_plan *p, size_
 	struct shortages *told = p->told;
 
 	told->n = 0;
-	for (size_t i = 0; i < p->n_gate_of; i++)
+	for (size_t i = 0; i < p->known.n; i++)
 		if (p->gate[p->gate_of[i]].changed)
 			told->v[told->n++] = p->known.v[i];
 	*changed = told->n;
-	for (size_t i = 0; i < p->n_gate_of; i++)
+	for (size_t i = 0; i < p->known.n; i++)
 		if (!p->gate[p->gate_of[i]].changed)
 			told->v[told->n++] = p->known.v[i];
 	return told;
