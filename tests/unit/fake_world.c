@@ -460,7 +460,7 @@ static int offer(struct ec2_call *c, const char *token, const char *choice, int 
 {
 	struct strs part = {0};
 	const char *say;
-	int n = wanted;
+	int n = wanted, left;
 
 	assert_int_equal(strs_split(&part, choice, '/'), 0);
 	for (size_t i = 0; i < fake.offers.key.n; i++) {
@@ -472,9 +472,10 @@ static int offer(struct ec2_call *c, const char *token, const char *choice, int 
 			n = 0;
 			break;
 		}
-		n = atoi(say) < wanted ? atoi(say) : wanted;
+		left = atoi(say);
+		n = left < wanted ? left : wanted;
 		free(fake.offers.val.v[i]);
-		fake.offers.val.v[i] = str_fmt("%d", atoi(say) - n);
+		fake.offers.val.v[i] = str_fmt("%d", left - n);
 		if (n < wanted)
 			fleet_error(c, part.v[0], part.v[1], "InsufficientInstanceCapacity");
 		break;
