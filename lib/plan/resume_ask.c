@@ -98,7 +98,7 @@ static void add_step(struct resume_plan *p, size_t resource, size_t stage, const
 	if (resume_source_use(p, src, s, now_ms))
 		p->nomem = true;
 	for (size_t i = 0; i < n; i++)
-		p->want[want[i]].flying = true;
+		p->want[want[i]].flying = p->want[want[i]].called = true;
 	r->in_flight++;
 	if (!src->first_ms)
 		src->first_ms = now_ms;

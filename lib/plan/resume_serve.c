@@ -122,8 +122,11 @@ static bool has_some(const struct resume_plan *p, const struct job *j)
 /* EC2's word if it refused the node; else whether others of the job were the ones missing. */
 static const char *code_for(const struct resume_plan *p, const struct want *w, bool some)
 {
-	if (!resume_spare(p, w->hint) && w->said && missing(&p->pool[w->resource]))
-		return w->said;
+	const struct pool *r = &p->pool[w->resource];
+	const char *said = w->said || w->called ? w->said : r->word;
+
+	if (!resume_spare(p, w->hint) && said && missing(r))
+		return said;
 	return some ? CODE_LIMITED : CODE_INSUFFICIENT;
 }
 
@@ -135,6 +138,9 @@ static void refuse(struct resume_plan *p, struct job *j)
 
 	look_at(p, j);
 	some = j->dead || has_some(p, j);
+	for (size_t i = 0; i < p->n_touched; i++)
+		if (missing(&p->pool[p->touched[i]]))
+			p->pool[p->touched[i]].word = resume_source_word(p, &p->pool[p->touched[i]]);
 	for (size_t i = 0; i < j->n; i++) {
 		struct want *w = &p->want[j->want[i]];
 		const char *code = w->state == NODE_OPEN ? code_for(p, w, some) : NULL;

@@ -319,6 +319,15 @@ const char *resume_source_code(struct resume_plan *p, const struct source *s)
 	return code;
 }
 
+const char *resume_source_word(struct resume_plan *p, const struct pool *r)
+{
+	const char *code = NULL;
+
+	for (size_t i = 0; i < r->n_source; i++)
+		code = capacity_code_worse(code, resume_source_code(p, &r->source[i]));
+	return code;
+}
+
 /* --- calls under way */
 
 static void use_row(struct resume_plan *p, struct step *step, size_t row, int64_t now_ms)

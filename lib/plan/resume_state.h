@@ -31,6 +31,7 @@ struct want {         /* a node of the request */
 	size_t job;       /* for which job it was listed; NONE = without a job */
 	bool several;     /* that job needs more than one node */
 	bool flying;      /* a call for it is under way */
+	bool called;      /* there was one */
 	size_t first;     /* stage it begins with */
 	size_t stage;     /* stage to ask next, while it waits in its pool */
 	const char *said; /* the worst that EC2 said of it */
@@ -142,6 +143,7 @@ struct pool {         /* of one resource */
 	size_t n, cap;
 	size_t spare;     /* machines not used */
 	size_t need;      /* open nodes of the job looked at */
+	const char *word; /* what closes its stages, for nodes that were never in a call */
 	size_t skip;      /* of them, how many go without a call: the pool has enough */
 	size_t *pending;  /* wants being asked for; jobs on the resource wait until it is empty */
 	size_t n_pending, cap_pending;
@@ -208,6 +210,8 @@ struct room resume_source_room(struct resume_plan *p, struct pool *r, size_t sta
 size_t resume_source_most(const struct resume_plan *p, const struct source *s, size_t n, int64_t now_ms);
 /* Why it gives nothing; NULL = EC2 said nothing. */
 const char *resume_source_code(struct resume_plan *p, const struct source *s);
+/* The worst of all its stages. */
+const char *resume_source_word(struct resume_plan *p, const struct pool *r);
 /* Something may still come of the resource for a job that lacks n. */
 bool resume_source_any(struct resume_plan *p, struct pool *r, size_t n, int64_t now_ms);
 /* A call is under way: it gets the marked choices. -1 no memory. */
