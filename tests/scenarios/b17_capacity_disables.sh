@@ -3,6 +3,7 @@
 # B17, B18, B24: EC2 has no more machines of the first of two compute resources. Its powered-down nodes are disabled, so that the second try of the
 # job lands on the other resource; its static node and what runs there stay as they are. When the shortage is over the nodes come back by themselves.
 
+# shellcheck disable=SC2034 # the settings read it
 LOOP_TIME=30
 reason='(Code:InsufficientInstanceCapacity)Temporarily disabling node due to insufficient capacity'
 eval "plain_$(declare -f write_settings)"
@@ -37,7 +38,7 @@ grep -qE '^t2.micro +ap-northeast-1a +on-demand +InsufficientInstanceCapacity .*
 
 step "the second try lands on the other resource"
 wait_for 240 "the second job is tried again" job_is "$second" "CONFIGURING RUNNING"
-all_are 'queue1-dy-t2micro-[2-5]' 'down~' && node_is queue1-dy-t2micro-1 'DOWN.*' ||
+{ all_are 'queue1-dy-t2micro-[2-5]' 'down~' && node_is queue1-dy-t2micro-1 'DOWN.*'; } ||
 	fail "the short resource is back too early: $(short_states 'queue1-dy-t2micro-[1-5]' %t)"
 wait_for 240 "the second job is through" job_is "$second" COMPLETED
 expect 1 "$(on_head scontrol show job "$second" --oneliner | sed -n 's/.* Restarts=\([0-9]*\).*/\1/p')" "requeues"

@@ -3,6 +3,7 @@
 # B77, B76: a capacity block that is not active yet: a reservation in Slurm holds its nodes and nothing is launched. When it becomes active the
 # reservation goes and the job runs. Reservations of people stay as they are.
 
+# shellcheck disable=SC2034 # the settings read it
 LOOP_TIME=5
 block=cr-0123456789abcdef0
 hold=slurm-ec2-$block

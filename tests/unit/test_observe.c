@@ -91,6 +91,11 @@ static void reads_every_cloud(void **state)
 	old_machine("i-2", 1);
 	EXPECT_LOOK(&w, &k, "terminate     orphan               instance=i-1 (no node has this machine)\n"
 			    "terminate     orphan               instance=i-2 (no node has this machine)\n");
+	observe(&w, &o, &k, 0, false);
+	assert_int_equal(o.instances->n, 2);
+	assert_int_equal(instances_find(o.instances, "i-1")->cloud, 0);
+	assert_int_equal(instances_find(o.instances, "i-2")->cloud, 1);
+	observed_clear(&o);
 	fake.second_away = true;
 	EXPECT_LOOK(&w, &k, "terminate     orphan               instance=i-1 (no node has this machine)\n");
 	observe(&w, &o, &k, 0, false);
@@ -148,6 +153,12 @@ static void follows_a_block(void **state)
 	EXPECT_LOOK(&w, &k, STATIC_UP);
 	EXPECT_TRACE("ec2 describe cluster");
 	k.blocks.read_ms -= 600001;
+	fake.ec2_away = true;
+	for (int i = 0; i < 2; i++) { /* not read: it is as it was told, and asked again each time */
+		EXPECT_LOOK(&w, &k, STATIC_UP);
+		EXPECT_TRACE("ec2 describe cluster", "ec2 blocks");
+	}
+	fake.ec2_away = false;
 	set_block(NULL);
 	EXPECT_LOOK(&w, &k, HOLD("unknown"));
 	EXPECT_TRACE("ec2 describe cluster", "ec2 blocks");
