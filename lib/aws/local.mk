@@ -1,7 +1,7 @@
 noinst_LIBRARIES += %D%/libaws.a
 %C%_libaws_a_SOURCES = \
 	%D%/aws.h %D%/ec2.h %D%/imds.h \
-	%D%/sigv4.c %D%/sigv4.h %D%/query.c %D%/query.h %D%/reply.c %D%/reply.h %D%/page.h \
+	%D%/sigv4.c %D%/sigv4.h %D%/query.c %D%/query.h %D%/reply.c %D%/reply.h %D%/reply_tree.c %D%/reply_tree.h %D%/page.h \
 	%D%/classify.c %D%/bucket.c %D%/bucket.h %D%/bucket_share.c %D%/bucket_share.h %D%/rate.c \
 	%D%/share.c %D%/share.h %D%/retry.c %D%/retry.h %D%/endpoint.c %D%/endpoint.h \
 	%D%/call.c %D%/call.h %D%/ec2_instance.c %D%/ec2_fleet.c %D%/fleet.h %D%/ec2_reservation.c %D%/ec2_overrides.c %D%/override.c \

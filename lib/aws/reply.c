@@ -6,6 +6,7 @@
  */
 #include "lib/aws/reply.h"
 
+#include "lib/aws/reply_tree.h"
 #include "lib/base/buf.h"
 #include "lib/base/num.h"
 #include "lib/base/str.h"
@@ -20,6 +21,7 @@
 
 #define MAX_DEPTH 64          /* EC2's deepest answer has 12 levels */
 #define MAX_TEXT (1024 * 1024) /* one element's text; user data, the longest, is 22 kB */
+#define COMMON_DEPTH 3        /* of what every answer of a verb may have: STS wraps its request id once */
 #define HEAD_BYTES 200        /* of an answer that is not EC2's: enough to recognise a proxy's page */
 
 struct reply {
@@ -29,9 +31,8 @@ struct reply {
 	char *root;
 	bool is_verb;         /* the root is the verb's answer; else it is read as an error body */
 	bool seen_root;
-	struct buf path;      /* below the root, "a/b/c" */
-	size_t mark[MAX_DEPTH];
-	const struct reply_rule *rule[MAX_DEPTH];
+	struct reply_tree *tree;
+	const struct reply_node *at[MAX_DEPTH]; /* the open elements; NULL = nothing in it is wanted */
 	int depth;
 	struct buf text;
 	bool collect;
@@ -76,28 +77,11 @@ static const char *local_name(const char *name)
 	return colon ? colon + 1 : name;
 }
 
-/* The rule for the path, which may lie at or below the reader's item. */
-static const struct reply_rule *find_rule(const struct reply *r)
-{
-	size_t skip = strlen(r->reader->item), n = r->path.n;
-	const char *p = buf_text(&r->path);
-
-	if (n < skip || memcmp(p, r->reader->item, skip) || (skip && n > skip && p[skip] != '/'))
-		return NULL;
-	p += skip + (skip && n > skip);
-	n -= skip + (skip && n > skip);
-	for (size_t i = 0; i < r->reader->n_rules; i++) {
-		const struct reply_rule *rule = &r->reader->rules[i];
-
-		if (rule->len == n && !memcmp(rule->path, p, n))
-			return rule;
-	}
-	return NULL;
-}
-
 /* Where the text of an element goes that every answer may have; NULL = nowhere. */
 static struct buf *common_field(struct reply *r, const char *name)
 {
+	if (r->is_verb && r->depth > COMMON_DEPTH)
+		return NULL;
 	if (!strcmp(name, "RequestID") || !strcmp(name, "RequestId") || (!strcmp(name, "requestId") && r->depth <= 2))
 		return &r->request_id;
 	if (r->is_verb)
@@ -107,47 +91,56 @@ static struct buf *common_field(struct reply *r, const char *name)
 	return !strcmp(name, "Message") ? &r->message : NULL;
 }
 
+static void add_text(void *arg, const char *text, int n)
+{
+	struct reply *r = arg;
+
+	if (r->text.n + (size_t)n > MAX_TEXT)
+		stop(r, "an element is too long");
+	else
+		buf_add(&r->text, text, (size_t)n);
+}
+
+/* Expat is told to keep to itself the text that nobody wants: most of an answer. */
+static void collect(struct reply *r, bool on)
+{
+	if (on || r->collect)
+		buf_reset(&r->text);
+	if (r->collect != on)
+		XML_SetCharacterDataHandler(r->xml, on ? add_text : NULL);
+	r->collect = on;
+}
+
+/* The node of an element that begins; the root has none of its own unless it is the verb's. */
+static const struct reply_node *step(struct reply *r, const char *name)
+{
+	if (r->seen_root)
+		return r->at[r->depth - 1] ? reply_tree_step(r->at[r->depth - 1], name) : NULL;
+	r->seen_root = true;
+	r->is_verb = !strcmp(name, r->root);
+	return r->is_verb ? reply_tree_root(r->tree) : NULL;
+}
+
 static void open_element(void *arg, const char *qname, const char **attributes)
 {
 	struct reply *r = arg;
 	const char *name = local_name(qname);
-	const struct reply_rule *rule = NULL;
+	const struct reply_node *node;
+	const struct reply_rule *rule;
 
 	(void)attributes;
 	if (r->depth == MAX_DEPTH) {
 		stop(r, "nested too deeply");
 		return;
 	}
-	r->mark[r->depth] = r->path.n;
-	if (r->seen_root) {
-		buf_str(&r->path, r->path.n ? "/" : "");
-		buf_str(&r->path, name);
-	}
-	r->depth++;
-	if (!r->seen_root)
-		r->is_verb = !strcmp(name, r->root);
-	else if (r->is_verb)
-		rule = find_rule(r);
-	r->seen_root = true;
-	r->rule[r->depth - 1] = rule;
-	buf_reset(&r->text);
-	r->collect = common_field(r, name) || (rule && (rule->kind != REPLY_CALL || rule->close));
+	node = step(r, name);
+	rule = node ? node->rule : NULL;
+	r->at[r->depth++] = node;
+	collect(r, common_field(r, name) || (rule && (rule->kind != REPLY_CALL || rule->close)));
 	if (rule && rule->open && rule->open(r->page)) {
 		r->nomem = true;
 		stop(r, "out of memory");
 	}
-}
-
-static void add_text(void *arg, const char *text, int n)
-{
-	struct reply *r = arg;
-
-	if (!r->collect)
-		return;
-	if (r->text.n + (size_t)n > MAX_TEXT)
-		stop(r, "an element is too long");
-	else
-		buf_add(&r->text, text, (size_t)n);
 }
 
 int reply_text(char **field, const char *text)
@@ -206,21 +199,18 @@ static int apply_rule(struct reply *r, const struct reply_rule *rule, const char
 static void close_element(void *arg, const char *qname)
 {
 	struct reply *r = arg;
-	const struct reply_rule *rule = r->rule[r->depth - 1];
+	const struct reply_node *node = r->at[r->depth - 1];
+	const struct reply_rule *rule = node ? node->rule : NULL;
 	struct buf *field = r->collect ? common_field(r, local_name(qname)) : NULL;
 
 	if (field && !field->n)
 		buf_add(field, buf_text(&r->text), r->text.n);
-	if (buf_failed(&r->text) || buf_failed(&r->path) || (rule && apply_rule(r, rule, buf_text(&r->text)))) {
+	if (buf_failed(&r->text) || (rule && apply_rule(r, rule, buf_text(&r->text)))) {
 		r->nomem = true;
 		stop(r, "out of memory");
 	}
 	r->depth--;
-	r->path.n = r->mark[r->depth];
-	if (r->path.v)
-		r->path.v[r->path.n] = '\0';
-	buf_reset(&r->text);
-	r->collect = false;
+	collect(r, false);
 }
 
 static void refuse_doctype(void *arg, const char *name, const char *sysid, const char *pubid, int internal)
@@ -242,13 +232,13 @@ struct reply *reply_create(const char *action, const struct reply_reader *reader
 	r->xml = XML_ParserCreate(NULL);
 	r->root = str_fmt("%sResponse", action);
 	r->page = reader->create();
-	if (!r->xml || !r->root || !r->page) {
+	r->tree = reply_tree_create(reader);
+	if (!r->xml || !r->root || !r->page || !r->tree) {
 		reply_destroy(r);
 		return NULL;
 	}
 	XML_SetUserData(r->xml, r);
 	XML_SetElementHandler(r->xml, open_element, close_element);
-	XML_SetCharacterDataHandler(r->xml, add_text);
 	XML_SetStartDoctypeDeclHandler(r->xml, refuse_doctype);
 	return r;
 }
@@ -260,7 +250,7 @@ void reply_destroy(struct reply *r)
 	if (r->xml)
 		XML_ParserFree(r->xml);
 	r->reader->destroy(r->page);
-	buf_free(&r->path);
+	reply_tree_destroy(r->tree);
 	buf_free(&r->text);
 	buf_free(&r->code);
 	buf_free(&r->message);

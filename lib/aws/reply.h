@@ -20,18 +20,17 @@ enum reply_kind {
 /* One element below an item. "" is the item itself. */
 struct reply_rule {
 	const char *path;
-	size_t len;
 	enum reply_kind kind;
 	size_t offset;                                /* into the current item */
 	int (*open)(void *page);                      /* the element begins; may be NULL; -1 = no memory */
 	int (*close)(void *page, const char *text);   /* the element ends; may be NULL */
 };
 
-#define REPLY_RULE_TEXT(path, type, member) {path, sizeof(path) - 1, REPLY_TEXT, offsetof(type, member), NULL, NULL}
-#define REPLY_RULE_INT(path, type, member) {path, sizeof(path) - 1, REPLY_INT, offsetof(type, member), NULL, NULL}
-#define REPLY_RULE_I64(path, type, member) {path, sizeof(path) - 1, REPLY_I64, offsetof(type, member), NULL, NULL}
-#define REPLY_RULE_BOOL(path, type, member) {path, sizeof(path) - 1, REPLY_BOOL, offsetof(type, member), NULL, NULL}
-#define REPLY_RULE_CALL(path, open, close) {path, sizeof(path) - 1, REPLY_CALL, 0, open, close}
+#define REPLY_RULE_TEXT(path, type, member) {path, REPLY_TEXT, offsetof(type, member), NULL, NULL}
+#define REPLY_RULE_INT(path, type, member) {path, REPLY_INT, offsetof(type, member), NULL, NULL}
+#define REPLY_RULE_I64(path, type, member) {path, REPLY_I64, offsetof(type, member), NULL, NULL}
+#define REPLY_RULE_BOOL(path, type, member) {path, REPLY_BOOL, offsetof(type, member), NULL, NULL}
+#define REPLY_RULE_CALL(path, open, close) {path, REPLY_CALL, 0, open, close}
 
 struct reply_reader {
 	const char *item; /* path of an item below the root, "reservationSet/item/instancesSet/item" */
