@@ -6,6 +6,7 @@
 
 #include "lib/aws/http.h"
 #include "lib/aws/imds.h"
+#include "lib/aws/secret.h"
 #include "lib/aws/share.h"
 #include "lib/aws/sign.h"
 #include "lib/base/buf.h"
@@ -343,18 +344,8 @@ int connection_sign(struct aws *a, const char *body, size_t body_n, struct strs 
 	return sign_post(&p, headers);
 }
 
-static void redact(char *text, const char *secret)
-{
-	size_t n = secret ? strlen(secret) : 0;
-
-	for (char *p = text; n > 4 && (p = strstr(p, secret)); p += 3) {
-		memmove(p + 3, p + n, strlen(p + n) + 1);
-		memcpy(p, "***", 3);
-	}
-}
-
 void connection_redact(const struct aws *a, char *text)
 {
-	redact(text, a->keys.secret);
-	redact(text, a->keys.token);
+	secret_redact(text, a->keys.secret);
+	secret_redact(text, a->keys.token);
 }

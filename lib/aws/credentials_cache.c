@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define WAIT_MS 15000 /* for another program's fetch; longer than STS's tries, shorter than a resume */
+#define WAIT_MS 15000 /* for another program's fetch: as long as one try of a service may take, shorter than a resume */
 #define MAX_FILE 16384
 #define MODE 0600
 

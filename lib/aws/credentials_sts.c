@@ -140,6 +140,10 @@ static int ask(const struct credential_source *s, const struct credentials *base
 		h = http_create(&route, e);
 		if (h)
 			rc = service_perform(h, &call, clock_mono_ms() + LIMIT_MS, &skew_ms, error);
+		if (base) { /* what STS says of a wrong signature is the whole request, with the token in it */
+			secret_redact(error->message, base->secret);
+			secret_redact(error->message, base->token);
+		}
 		if (h && rc)
 			err_set(e, "STS at %s: %s: %s", ep.host, error->code,
 				error->message[0] ? error->message : "(no message)");

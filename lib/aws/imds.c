@@ -116,7 +116,7 @@ static int ask(struct imds *i, const char *method, const char *path, const char 
 	else
 		rc = 0;
 out:
-	strs_clear(&headers);
+	secret_strs_clear(&headers);
 	free(url);
 	return rc;
 }
@@ -158,7 +158,7 @@ static int get_once(struct imds *i, const char *path, struct buf *out, struct er
 	if (!header)
 		return err_nomem(e);
 	rc = ask(i, "GET", path, header, out, &answer, e);
-	free(header);
+	secret_free(&header);
 	if (rc)
 		return -1;
 	if (answer.status == 200)
@@ -177,10 +177,11 @@ int imds_get(struct imds *i, const char *path, struct buf *out, struct err *e)
 
 	if (make_ready(i, e))
 		return -1;
+	secret_reserve(&b);
 	for (int n = 0; n < TRIES && rc < 0; n++)
 		rc = get_once(i, path, &b, e);
 	if (rc == 1)
 		buf_add(out, buf_text(&b), b.n);
-	buf_free(&b);
+	secret_buf_free(&b); /* it may be the role's keys */
 	return rc;
 }

@@ -13,5 +13,7 @@ void secret_free(char **s); /* takes a NULL text; leaves NULL */
 void secret_reserve(struct buf *b);
 void secret_buf_free(struct buf *b);
 void secret_strs_clear(struct strs *l);
+/* Put *** in the place of a secret in a text of somebody else, also where the text was cut in the middle of it. NULL = none. */
+void secret_redact(char *text, const char *secret);
 
 #endif

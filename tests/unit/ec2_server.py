@@ -184,6 +184,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def on_echo(self, count, fields, good):
         self.answer(403, error('SomethingOdd', 'secret SECRETKEY1 token TOKEN1 end'))
 
+    def on_longecho(self, count, fields, good):
+        """Longer than what is kept of a message, which ends in the middle of the secret."""
+        self.answer(403, error('SomethingOdd', 'x' * 590 + 'SECRETKEY1'))
+
     def on_pages(self, count, fields, good):
         pages = {None: (['i-1'], 'a&amp;b'), 'a&b': ([], 'c'), 'c': (['i-2', 'i-3'], None)}
         self.answer(200, instances(*pages[fields.get('NextToken')]))

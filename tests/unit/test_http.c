@@ -384,6 +384,9 @@ static void secrets_are_redacted(void **state)
 
 	(void)state;
 	assert_string_equal(x.message, "secret *** token *** end");
+	x = outcome(describe("longecho-1"), PLENTY, NULL);
+	assert_int_equal(strspn(x.message, "x"), 590);
+	assert_string_equal(x.message + 590, "***");
 }
 
 static void all_pages(void **state)
