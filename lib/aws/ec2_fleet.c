@@ -275,7 +275,7 @@ static void add_ours(struct buf *b, const struct ec2_fleet *f)
 		add_template(b, f, i);
 	if (override_has(f->overrides, "TargetCapacitySpecification"))
 		query_i64(b, f->total, FLEET_TOTAL);
-	override_tags(b, f->overrides, f->tags, 1, "instance");
+	override_tags(b, f->overrides, f->tags, (const char *const[]){"instance"}, 1);
 }
 
 struct ec2_call *ec2_create_fleet(const struct ec2_fleet *f)

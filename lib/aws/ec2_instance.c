@@ -254,6 +254,7 @@ const struct instances *ec2_describe_reply(const struct ec2_call *c)
 /* --- launching and ending */
 struct ec2_call *ec2_run_instances(const struct ec2_run *r)
 {
+	static const char *const tagged[] = {"instance", "volume"};
 	struct buf b = {0};
 	struct ec2_call *c;
 
@@ -269,8 +270,7 @@ struct ec2_call *ec2_run_instances(const struct ec2_run *r)
 	query_str(&b, r->subnet_id, "SubnetId");
 	query_base64(&b, r->user_data, "UserData");
 	override_apply(&b, r->overrides);
-	override_tags(&b, r->overrides, r->tags, 1, "instance");
-	override_tags(&b, r->overrides, r->tags, 2, "volume");
+	override_tags(&b, r->overrides, r->tags, tagged, sizeof tagged / sizeof *tagged);
 	c = call_create("RunInstances", &b, &run_reader);
 	if (c)
 		c->instances = r->max_count;

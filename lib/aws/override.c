@@ -70,7 +70,7 @@ void override_apply(struct buf *body, const struct kvs *overrides)
 /* The overrides' TagSpecification for a resource type, 0 = none. */
 static size_t spec_of(const struct kvs *overrides, const char *resource_type)
 {
-	for (size_t i = 0; i < overrides->key.n; i++) {
+	for (size_t i = 0; overrides && i < overrides->key.n; i++) {
 		const char *key = overrides->key.v[i], *dot = strchr(key, '.');
 
 		if (str_prefix(key, SPECS ".") && !strcmp(strchr(dot + 1, '.') ? strchr(dot + 1, '.') : "", ".ResourceType") &&
@@ -93,17 +93,16 @@ static void add_tags(struct buf *body, const struct kvs *overrides, const struct
 	free(list);
 }
 
-void override_tags(struct buf *body, const struct kvs *overrides, const struct kvs *tags, size_t index, const char *resource_type)
+void override_tags(struct buf *body, const struct kvs *overrides, const struct kvs *tags, const char *const *types, size_t n)
 {
-	size_t spec;
+	size_t last = override_last(overrides, SPECS);
 
-	if (!override_has(overrides, SPECS)) {
-		query_tag_spec(body, tags, "", (int)index, resource_type);
-		return;
+	for (size_t i = 0; tags && tags->key.n && i < n; i++) {
+		size_t spec = spec_of(overrides, types[i]);
+
+		if (spec)
+			add_tags(body, overrides, tags, spec);
+		else
+			query_tag_spec(body, tags, "", (int)++last, types[i]);
 	}
-	spec = spec_of(overrides, resource_type);
-	if (spec && tags)
-		add_tags(body, overrides, tags, spec);
-	else
-		query_tag_spec(body, tags, "", (int)(override_last(overrides, SPECS) + index), resource_type);
 }

@@ -15,7 +15,7 @@ bool override_has(const struct kvs *overrides, const char *member);
 size_t override_last(const struct kvs *overrides, const char *list);
 /* Drop what the overrides replace and append them. */
 void override_apply(struct buf *body, const struct kvs *overrides);
-/* After that: our tags on one resource type, beside the overrides' own. `index` is the TagSpecification's when they have none. */
-void override_tags(struct buf *body, const struct kvs *overrides, const struct kvs *tags, size_t index, const char *resource_type);
+/* After that: our tags on each of n resource types, beside the overrides' own. */
+void override_tags(struct buf *body, const struct kvs *overrides, const struct kvs *tags, const char *const *types, size_t n);
 
 #endif

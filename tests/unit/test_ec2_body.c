@@ -204,6 +204,16 @@ static void overridden_bodies(void **state)
 			    "&TagSpecification.2.ResourceType=instance&TagSpecification.2.Tag.1.Key=a&TagSpecification.2.Tag.1.Value=c"
 			    "&TagSpecification.1.Tag.2.Key=a&TagSpecification.1.Tag.2.Value=c");
 	ec2_call_destroy(c);
+	kvs_clear(&run_o);
+	assert_int_equal(parse_overrides("RunInstances",
+					 "{\"TagSpecifications\": [{\"ResourceType\": \"instance\", \"Tags\": [{\"Key\": \"x\","
+					 " \"Value\": \"y\"}]}]}",
+					 &run_o, NULL),
+			 0);
+	c = ec2_run_instances(&r);
+	assert_non_null(strstr(c->body, "&TagSpecification.1.Tag.2.Key=a&"));
+	assert_non_null(strstr(c->body, "&TagSpecification.2.ResourceType=volume&")); /* EC2's lists have no gaps */
+	ec2_call_destroy(c);
 	assert_int_equal(parse_overrides("CreateFleet",
 					 "{\"OnDemandOptions\": {\"AllocationStrategy\": \"prioritized\"}, \"TargetCapacitySpecification\":"
 					 " {\"DefaultTargetCapacityType\": \"spot\"}, \"LaunchTemplateConfigs\": [{\"Overrides\":"
