@@ -58,7 +58,8 @@ static void set_rate(struct bucket *b, const struct aws_rate *r)
 	if (r->size == 0)
 		return;
 	b->capacity = r->size;
-	b->tokens = r->size > 0 ? r->size : 0;
+	if (r->size > 0)
+		b->tokens = r->size; /* without a limit it stays full, for whoever shares it and has one */
 	b->per_second = r->per_second;
 }
 
@@ -118,7 +119,7 @@ static void load(struct bucket_share *s, int64_t now_ms)
 	    memcmp(i.boot, s->boot, sizeof i.boot))
 		return;
 	for (int k = 0; k < BUCKET_KINDS; k++) {
-		if (!isfinite(i.v[k].tokens) || i.v[k].at_ms > now_ms + CLOCK_SLACK_MS)
+		if (!isfinite(i.v[k].tokens) || i.v[k].at_ms < 0 || i.v[k].at_ms > now_ms + CLOCK_SLACK_MS)
 			continue;
 		s->v[k].tokens = i.v[k].tokens;
 		if (s->v[k].capacity >= 0 && s->v[k].tokens > s->v[k].capacity)

@@ -26,6 +26,7 @@ static const struct known known[] = {
 
 	{"InstanceLimitExceeded", AWS_QUOTA},
 	{"VcpuLimitExceeded", AWS_QUOTA},
+	{"MaxFleetCountExceeded", AWS_QUOTA},
 	{"VolumeLimitExceeded", AWS_QUOTA},
 	{"MaxIOPSLimitExceeded", AWS_QUOTA},
 	{"PlacementGroupLimitExceeded", AWS_QUOTA},

@@ -81,17 +81,26 @@ static void uncharge(struct flight *f)
 		f->charged = 0;
 }
 
-/* EC2 said no: there are no instances, so there is nothing to pay for. */
+/* Instances that the call's outcome leaves to be paid for: none if EC2 said no, all that may be there, or those it gave. */
+static double instances_due(const struct flight *f)
+{
+	const struct ec2_call *c = f->call;
+
+	if (c->error.class == AWS_TRANSIENT || (c->error.class == AWS_OK && !c->launches))
+		return f->charged;
+	return c->error.class == AWS_OK ? (double)ec2_launch_reply(c)->instances.n : 0;
+}
+
 static void refund_instances(struct flight *f)
 {
-	enum aws_class class = f->call->error.class;
+	double due = f->charged > 0 ? instances_due(f) : 0;
 	struct bucket_cost cost = {{0}};
 
-	if (f->charged <= 0 || class == AWS_OK || class == AWS_TRANSIENT)
+	if (f->charged <= due)
 		return;
-	cost.v[call_instance_bucket(f->call->action)] = f->charged;
+	cost.v[call_instance_bucket(f->call->action)] = f->charged - due;
 	bucket_share_refund(f->run->a->buckets, &cost, clock_mono_ms());
-	f->charged = 0;
+	f->charged = due;
 }
 
 /* --- outcomes */
@@ -177,12 +186,12 @@ static void feed(void *arg, const char *bytes, size_t n)
 	reply_feed(((struct flight *)arg)->reply, bytes, n);
 }
 
-static int send_request(struct flight *f, int64_t now_ms, struct err *e)
+static int send_request(struct flight *f, struct err *e)
 {
 	struct aws *a = f->run->a;
 	const char *body = body_of(f);
 	struct strs headers = {0};
-	int64_t left_ms = f->run->deadline_ms - now_ms;
+	int64_t left_ms = f->run->deadline_ms - clock_mono_ms();
 	struct http_request r = {
 		.method = "POST", .url = a->endpoint.url, .headers = &headers, .body = body, .body_n = strlen(body),
 		.connect_ms = CONNECT_MS, .total_ms = f->call->mutating ? MUTATING_MS : READING_MS, .on_data = feed, .arg = f,
@@ -196,7 +205,7 @@ static int send_request(struct flight *f, int64_t now_ms, struct err *e)
 	return rc;
 }
 
-static void start(struct flight *f, int64_t now_ms)
+static void start(struct flight *f)
 {
 	struct aws *a = f->run->a;
 	struct err e = {0};
@@ -206,8 +215,13 @@ static void start(struct flight *f, int64_t now_ms)
 		finish_with(f, AWS_CREDENTIALS, "NoCredentials", f->run->refused.text);
 		return;
 	}
+	if (clock_mono_ms() >= f->run->deadline_ms) { /* the keys took all the time there was */
+		uncharge(f);
+		finish_late(f);
+		return;
+	}
 	f->reply = reply_create(f->call->action, f->call->reader);
-	if (!f->reply || send_request(f, now_ms, &e)) {
+	if (!f->reply || send_request(f, &e)) {
 		uncharge(f);
 		finish_with(f, AWS_TRANSIENT, "RequestFailure", f->reply ? e.text : "out of memory");
 		return;
@@ -240,7 +254,7 @@ static int64_t start_ready(struct run *run)
 		if (now_ms + (delay > 0 ? delay : 0) >= run->deadline_ms)
 			finish_late(f);
 		else if (delay <= 0)
-			start(f, now_ms);
+			start(f);
 		else if (delay < next_ms)
 			next_ms = delay;
 	}

@@ -113,6 +113,7 @@ static int take_page(struct json_object *o, struct page *p, struct err *e)
 		if (json_object_is_type(item, json_type_object) && take_quota(item, p->out, e))
 			return -1;
 	}
+	next = next && *next ? next : NULL;
 	p->next = str_dup(next);
 	return next && !p->next ? err_nomem(e) : 0;
 }

@@ -103,17 +103,20 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.refuse(400, 'ExpiredToken', 'The security token included in the request is expired')
         count('ec2-' + self.access())
         if fields['Action'] == 'RunInstances':
-            return self.launch(fields['ClientToken'])
+            return self.launch(fields['ClientToken'], int(fields['MaxCount']))
+        if fields['Action'] == 'CreateFleet':
+            return self.answer(200, '<CreateFleetResponse><fleetId>f</fleetId><errorSet><item><errorCode>InsufficientInstanceCapacity'
+                               '</errorCode></item></errorSet><fleetInstanceSet/></CreateFleetResponse>')
         self.answer(200, '<DescribeInstancesResponse><reservationSet/></DescribeInstancesResponse>')
 
-    def launch(self, token):
+    def launch(self, token, n):
         if token == 'ice':
             self.refuse(500, 'InsufficientInstanceCapacity')
         elif token == 'throttle':
             self.refuse(503, 'RequestLimitExceeded')
         else:
-            self.answer(200, '<RunInstancesResponse><instancesSet><item><instanceId>i-1</instanceId></item></instancesSet>'
-                        '</RunInstancesResponse>')
+            ids = ''.join('<item><instanceId>i-%d</instanceId></item>' % i for i in range(1 if token == 'few' else n))
+            self.answer(200, '<RunInstancesResponse><instancesSet>%s</instancesSet></RunInstancesResponse>' % ids)
 
     def assume(self, fields, body):
         role = fields['RoleArn'].rpartition('/')[2]
@@ -130,6 +133,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.refuse(403, 'SignatureDoesNotMatch', 'wrong')
         if self.expired():
             return self.refuse(403, 'ExpiredToken', 'expired')
+        if role == 'echo':
+            return self.refuse(403, 'SignatureDoesNotMatch', 'should have been SECRET-BASE')
         if role == 'denied':
             return self.refuse(403, 'AccessDenied', 'may not assume')
         if role == 'throttled' and n == 1:
@@ -160,11 +165,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(400, '{"__type":"AccessDeniedException","Message":"User is not authorized"}', JSON)
         if ask['ServiceCode'] == 'odd':
             return self.answer(200, '{"Quotas": 7}', JSON)
-        page = int(ask.get('NextToken', '0'))
+        page = int(ask.get('NextToken', '0') or '9')
         item = {'QuotaCode': 'L-%d' % page, 'QuotaName': 'name %d' % page, 'Value': 32.0 * (page + 1), 'Unit': 'None'}
         out = {'Quotas': [item]}
-        if page < 2:
-            out['NextToken'] = str(page + 1)
+        out['NextToken'] = str(page + 1) if page < 2 else ''
         self.answer(200, json.dumps(out), JSON)
 
     def do_PUT(self):

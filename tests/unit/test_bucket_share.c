@@ -189,6 +189,48 @@ static void time_of_another_clock(void **state)
 	drop(dir, path);
 }
 
+/* A limit that is set where there was none begins with a full bucket. */
+static void no_limit_before(void **state)
+{
+	static const struct aws_rates none = {.launch_requests = {-1, 0}};
+	char *dir, *path = fresh_path(&dir);
+	struct bucket_share *a = bucket_share_create(&none, path, 1000), *b;
+
+	(void)state;
+	assert_int_equal(bucket_share_take(a, &one_launch, 1000), 0);
+	b = open_share(path);
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(bucket_share_take(b, &one_launch, 1000), 0);
+	assert_int_equal(bucket_share_take(b, &one_launch, 1000), 500);
+	bucket_share_destroy(a);
+	bucket_share_destroy(b);
+	drop(dir, path);
+}
+
+/* Nor can a time be before the boot: the refill since then would be more than a number holds. */
+static void time_before_the_boot(void **state)
+{
+	enum { WORDS = 2 * BUCKET_KINDS };
+	char *dir, *path = fresh_path(&dir);
+	struct bucket_share *a = open_share(path), *b = open_share(path);
+	int64_t least[WORDS];
+	int fd;
+
+	(void)state;
+	for (size_t i = 0; i < WORDS; i++)
+		least[i] = INT64_MIN;
+	assert_int_equal(bucket_share_take(a, &one_launch, 1000), 0);
+	fd = open(path, O_WRONLY);
+	assert_true(fd >= 0);
+	assert_true(lseek(fd, -(off_t)sizeof least, SEEK_END) > 0);
+	assert_int_equal(write(fd, least, sizeof least), sizeof least);
+	close(fd);
+	assert_int_equal(bucket_share_take(b, &one_launch, 1000), 0);
+	bucket_share_destroy(a);
+	bucket_share_destroy(b);
+	drop(dir, path);
+}
+
 static void folder_is_made(void **state)
 {
 	char *dir = test_folder(), *path = file_join(dir, "aws/rate");
@@ -295,6 +337,8 @@ int main(void)
 	    cmocka_unit_test(without_a_usable_file),
 	    cmocka_unit_test(deleted_file_is_made_again),
 	    cmocka_unit_test(time_of_another_clock),
+	    cmocka_unit_test(no_limit_before),
+	    cmocka_unit_test(time_before_the_boot),
 	    cmocka_unit_test(folder_is_made),
 	    cmocka_unit_test(fifty_processes),
 	    cmocka_unit_test(names),

@@ -22,6 +22,7 @@ static void classes(void **state)
 		{400, "Unsupported", AWS_CAPACITY},
 		{400, "UnfulfillableCapacity", AWS_CAPACITY},
 		{400, "MaxSpotInstanceCountExceeded", AWS_CAPACITY},
+		{200, "MaxFleetCountExceeded", AWS_QUOTA},
 		{400, "SpotMaxPriceTooLow", AWS_CAPACITY},
 		{400, "ReservationCapacityExceeded", AWS_CAPACITY},
 		{500, "InsufficientSomethingNew", AWS_CAPACITY},

@@ -218,6 +218,7 @@ static const struct row {
     {"duration too short", BASE, "[profile p]\n" ROLE("a") "source_profile=base\nduration_seconds=60\n", "duration_seconds",
      false},
     {"denied", BASE, "[profile p]\n" ROLE("denied") "source_profile=base\n", "AccessDenied: may not assume", false},
+    {"STS repeats a key", BASE, "[profile p]\n" ROLE("echo") "source_profile=base\n", "should have been ***", false},
     {"wrong secret", "[base]\naws_access_key_id=BASE\naws_secret_access_key=OTHER\n",
      "[profile p]\n" ROLE("a") "source_profile=base\n", "SignatureDoesNotMatch", false},
     {"single sign-on", "", "[profile p]\nsso_session = x\nsso_account_id = 1\n", "single sign-on", false},
@@ -1037,6 +1038,53 @@ static void launches_share_their_rate(void **state)
 	aws_destroy(b);
 }
 
+/* Instances that EC2 did not give in a good answer are not paid for: neither a fleet's nor those above the least number. */
+static void short_answers_are_not_paid_for(void **state)
+{
+	static const struct ec2_fleet_choice choice = {"c5.large", "subnet-1", 0, -1};
+	struct ec2_fleet f = {.template_id = "lt-1", .template_version = 1, .choices = &choice, .n_choices = 1, .total = 8,
+			      .capacity = "on-demand", .client_token = "f"};
+	struct aws_config c = {.region = "us-east-1",
+			       .endpoint = url,
+			       .profile = "base",
+			       .credentials_file = credentials_path,
+			       .rates = {.launch_requests = {100, 100}, .launch_instances = {10, 0.001}}};
+	struct aws *a = aws_create(&c, NULL);
+	struct ec2_call *fleet = ec2_create_fleet(&f);
+
+	(void)state;
+	assert_true(a && fleet);
+	put(credentials_path, BASE);
+	assert_int_equal(ec2_perform_one(a, fleet, clock_mono_ms() + PLENTY, NULL), 0);
+	assert_int_equal(ec2_launch_reply(fleet)->n_errors, 1);
+	assert_string_equal(launch_code(a, 8, "few"), "");
+	assert_string_equal(launch_code(a, 9, "t8"), "");
+	assert_string_equal(launch_code(a, 1, "t9"), "DeadlineReached");
+	ec2_call_destroy(fleet);
+	aws_destroy(a);
+}
+
+/* Keys that come after the deadline: a launch sent then would be one whose answer nobody waits for. */
+static void keys_that_come_too_late(void **state)
+{
+	struct aws *a;
+	struct ec2_call *c = launch(1, "late");
+	int before = asked("ec2");
+
+	(void)state;
+	put(credentials_path, "");
+	put(config_path, "[profile p]\ncredential_process=/bin/sh -c 'sleep 0.5; echo \"{\\\"Version\\\":1,\\\"AccessKeyId\\\":"
+			 "\\\"P\\\",\\\"SecretAccessKey\\\":\\\"SECRET-P\\\"}\"'\n");
+	forget_shared();
+	a = connect_sharing("p");
+	assert_int_equal(ec2_perform_one(a, c, clock_mono_ms() + 200, NULL), -1);
+	assert_string_equal(c->error.code, "DeadlineReached");
+	assert_false(c->sent);
+	assert_int_equal(asked("ec2"), before);
+	ec2_call_destroy(c);
+	aws_destroy(a);
+}
+
 /* EC2 throttles one of them: the other holds back too. */
 static void throttling_is_shared(void **state)
 {
@@ -1050,6 +1098,7 @@ static void throttling_is_shared(void **state)
 
 	(void)state;
 	assert_true(a && b);
+	put(credentials_path, BASE);
 	forget_shared();
 	assert_string_equal(launch_code(a, 1, "throttle"), "RequestLimitExceeded");
 	assert_string_equal(launch_code(b, 1, "t7"), "DeadlineReached");
@@ -1110,6 +1159,8 @@ int main(void)
 	    cmocka_unit_test(metadata_without_proxy),
 	    cmocka_unit_test(certificates),
 	    cmocka_unit_test(launches_share_their_rate),
+	    cmocka_unit_test(short_answers_are_not_paid_for),
+	    cmocka_unit_test(keys_that_come_too_late),
 	    cmocka_unit_test(throttling_is_shared),
 	};
 
