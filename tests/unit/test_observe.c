@@ -116,7 +116,7 @@ static void reads_every_cloud(void **state)
 	"power-up      static-down          node=block-st-c-2 (static node)\n"
 
 #define HOLD(state)                                                                                                            \
-	"reserve       block-not-active     reservation=slurm-ec2-cr-1 nodes=block-st-c-[1-2] "                                 \
+	"reserve       block-not-active     reservation=slurm-ec2-cr-1 nodes=block-st-c-[1-2] " \
 	"(capacity block cr-1 is " state ")\n"
 
 static void set_block(const char *text)
