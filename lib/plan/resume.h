@@ -37,8 +37,8 @@ struct resume_input {
 	const struct shortages *shortages; /* capacity memory as it was read; NULL = none */
 	struct capacity_rule rule;
 	uint64_t seed;               /* of the jitter */
-	const struct kvs *first_stage; /* node -> number of the stage to begin with ("1"): clustermgtd goes on with what an earlier
-					* run left; NULL = all at 0 */
+	const struct kvs *first_stage; /* node -> number of the stage to begin with ("1"): clustermgtd goes on with what an
+					* earlier run left; NULL = all at 0 */
 };
 
 /* One pair that EC2 may choose from: indices into the stage's instance_types and subnet_ids. */
@@ -52,13 +52,13 @@ struct resume_step {
 	size_t resource;             /* index into gen->resources */
 	size_t stage;                /* index into its stages */
 	const struct strs *nodes;    /* nodes this call is for, in order; borrowed until the plan is destroyed */
-	int min_count;               /* all-or-nothing: = nodes->n (1 if every job in it needs one node, if another stage can fill
-				      * up, or if the call has several types and several zones, for which EC2 knows no minimum);
-				      * best-effort: 1 */
+	int min_count;               /* all-or-nothing: = nodes->n (1 if every job in it needs one node, if another stage can
+				      * fill up, or if the call has several types and several zones, for which EC2 knows no
+				      * minimum); otherwise 1 */
 	const struct strs *jobs;     /* job ids, for the row and the log */
 	const struct resume_choice *choices;
 	size_t n_choices;            /* at least one; exactly one where the resource is `single` */
-	bool probe;                  /* the one launch that tries a shortage after its cool-down: claim the probe before sending */
+	bool probe;                  /* the one launch that tries a shortage after its cool-down: claim it before sending */
 };
 
 /* Why fewer came than asked. */
@@ -109,8 +109,9 @@ struct resume_plan;
 
 struct resume_plan *resume_plan_create(const struct resume_input *in, struct err *e); /* in must outlive the plan */
 void resume_plan_destroy(struct resume_plan *p); /* takes NULL */
-/* Launches that can go now, at most max. 0 and *wake_ms 0 = nothing more to launch (all answered) or waiting for answers; 0 and
- * *wake_ms > 0 = ask again at that time (scale of now_ms, wall clock). */
+/* Launches that can go now, at most max; what was not handed out is planned anew with the answers that come meanwhile. 0 and
+ * *wake_ms 0 = nothing more to launch (all answered) or waiting for answers; 0 and *wake_ms > 0 = ask again at that time (scale
+ * of now_ms, wall clock). */
 size_t resume_plan_next(struct resume_plan *p, int64_t now_ms, struct resume_step *steps, size_t max, int64_t *wake_ms);
 /* No time is left for waiting: a stage's time limit counts as over, and what only waits for a pause is a step now (the caller
  * commits its row and leaves it). */

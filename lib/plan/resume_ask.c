@@ -174,8 +174,6 @@ static void keep_smallest(struct resume_plan *p, struct source *s, struct room r
 			break;
 		memcpy(list + kept, s->list + g[i].at, n * sizeof(*list));
 		kept += n;
-		if (room.give == GIVE_PROBE)
-			break;
 	}
 	memcpy(s->list, list, kept * sizeof(*list));
 	s->n_list = kept;

@@ -36,13 +36,13 @@ struct world {
 	const char *begin;           /* "NODE=STAGE ...": where an earlier run was */
 	size_t batch;                /* 0 = 500 */
 	const char *left;            /* "spot/t1/z1=3 on-demand/t1/z1!CODE": machines, or the code of every call; else none */
-	const char *memory;          /* "spot/t1/z1:closed", ":probe", ":4" = a budget, ":old" */
+	const char *memory;          /* ":closed", ":price", ":probe", ":4" = a budget, ":old" */
 	int throttled;               /* so many answers come to nothing but throttling */
 	int hurry;                   /* pauses after which there is no time left; 0 = never */
 	const char *calls;           /* "STAGE/CHOICES(min,n)=got"; ? = a probe, ~ = a pause */
 	const char *bound, *failed;
 	size_t surplus;
-	const char *learned;         /* changed shortages, "TYPE/ZONE/MARKET" closed, "...:N" a budget, "...-" over; NULL = any */
+	const char *learned;         /* changed shortages: "spot/t1/z1" closed, ":4" a budget, "-" over; NULL = any */
 };
 
 /* --- from text */
@@ -115,7 +115,11 @@ static void add_shortage(struct shortages *l, const char *text)
 	s = shortages_add(l, of.v[1], of.v[2], of.v[0]);
 	s->code = str_dup(str_eq(of.v[2], ZONE_ANY) ? VCPU : ICE);
 	s->failures = 2;
-	s->until_ms = START + (str_eq(how, "closed") ? 90000 : -1000);
+	s->until_ms = START + (str_eq(how, "closed") || str_eq(how, "price") ? 90000 : -1000);
+	if (str_eq(how, "price")) {
+		free(s->code);
+		s->code = str_dup("SpotMaxPriceTooLow");
+	}
 	if (str_eq(how, "old"))
 		s->until_ms = START - INT64_C(1000000000);
 	if (num_i64(how, 1, 100000, &budget, NULL) == 0)
@@ -248,7 +252,8 @@ static void answer(struct cloud *c, struct resume_plan *p, const struct generati
 
 	buf_fmt(&c->log, "%s%s%zu/", s->probe ? "?" : "", s->resource ? "b" : "", s->stage);
 	for (size_t i = 0; i < s->n_choices; i++) {
-		const char *type = k.stage->instance_types.v[s->choices[i].type], *zone = k.stage->zones.v[s->choices[i].subnet];
+		const char *type = k.stage->instance_types.v[s->choices[i].type];
+		const char *zone = k.stage->zones.v[s->choices[i].subnet];
 		char *name = str_fmt("%s/%s/%s", capacity_market(r, k.stage), type, zone);
 
 		k.at[i] = find_offering(c, name);
@@ -389,7 +394,8 @@ static void set_open(struct stage_set *s, const struct world *w)
 	make_cloud(&s->cloud, w);
 	s->in = (struct resume_input){ .gen = s->gen, .request = &s->request, .strategy = w->strategy,
 				       .batch_max = w->batch ? w->batch : 500, .shortages = &s->memory,
-				       .rule = { .first_ms = 60000, .limit_ms = 1800000 }, .seed = 7, .first_stage = &s->begin };
+				       .rule = { .first_ms = 60000, .limit_ms = 1800000 }, .seed = 7,
+				  .first_stage = &s->begin };
 	s->plan = resume_plan_create(&s->in, NULL);
 	assert_non_null(s->plan);
 }
@@ -513,7 +519,8 @@ static const struct world fleet_worlds[] = {
 	  .surplus = 1 },
 	{ .name = "a smaller job gets what is too little for the first", .strategy = AON, .stages = { "spot t1,t2 z1,z2" },
 	  .jobs = { "q-dy-a-[1-4]", "q-dy-a-[5-6]" }, .left = "spot/t1/z2=2",
-	  .calls = "0/t1z1+t1z2+t2z1+t2z2(1,6)=2 ", .bound = "q-dy-a-[5-6]", .failed = LIM ":q-dy-a-[1-2] " ICE ":q-dy-a-[3-4]" },
+	  .calls = "0/t1z1+t1z2+t2z1+t2z2(1,6)=2 ", .bound = "q-dy-a-[5-6]",
+	  .failed = LIM ":q-dy-a-[1-2] " ICE ":q-dy-a-[3-4]" },
 	{ .name = "closed choices leave one type: there is a minimum again", .strategy = AON, .stages = { "spot t1,t2 z1,z2" },
 	  .jobs = { "q-dy-a-[1-2]" }, .memory = "spot/t2/z1:closed spot/t2/z2:closed", .left = "spot/t1/z1=9",
 	  .calls = "0/t1z1+t1z2(2,2)=2 ", .bound = "q-dy-a-[1-2]", .failed = "" },
@@ -542,7 +549,8 @@ static const struct world memory_worlds[] = {
 	  .stages = { "on-demand t1 z1,z2; spot t1 z1" }, .jobs = { "q-dy-a-1" }, .memory = "on-demand/t1/*:closed",
 	  .left = "on-demand/t1/z1=9 spot/t1/z1=9", .calls = "1/t1z1(1,1)=1 ", .bound = "q-dy-a-1", .failed = "" },
 	{ .name = "a probe for the smallest job, then all", .strategy = AON, .stages = { "on-demand t1 z1" },
-	  .jobs = { "q-dy-a-[1-4]", "q-dy-a-[5-6]", "q-dy-a-[7-9]" }, .memory = "on-demand/t1/z1:probe", .left = "on-demand/t1/z1=99",
+	  .jobs = { "q-dy-a-[1-4]", "q-dy-a-[5-6]", "q-dy-a-[7-9]" }, .memory = "on-demand/t1/z1:probe",
+	  .left = "on-demand/t1/z1=99",
 	  .calls = "?0/t1z1(2,2)=2 0/t1z1(3,3)=3 0/t1z1(4,4)=4 ", .bound = "q-dy-a-[1-9]", .failed = "",
 	  .learned = "on-demand/t1/z1:16" },
 	{ .name = "a probe that fails ends it for all", .strategy = AON, .stages = { "on-demand t1 z1" },
@@ -555,23 +563,44 @@ static const struct world memory_worlds[] = {
 		   "0/t1z1(1,500)=500 0/t1z1(1,500)=500 0/t1z1(1,500)=500 0/t1z1(1,477)=477 ",
 	  .bound = "q-dy-a-[1-4000]", .failed = "", .learned = "on-demand/t1/z1-" },
 	{ .name = "jobs within the budget go together, smallest first", .strategy = AON, .stages = { "on-demand t1 z1" },
-	  .jobs = { "q-dy-a-[1-9]", "q-dy-a-[11-12]", "q-dy-a-[21-23]" }, .memory = "on-demand/t1/z1:5", .left = "on-demand/t1/z1=99",
+	  .jobs = { "q-dy-a-[1-9]", "q-dy-a-[11-12]", "q-dy-a-[21-23]" }, .memory = "on-demand/t1/z1:5",
+	  .left = "on-demand/t1/z1=99",
 	  .calls = "0/t1z1(5,5)=5 0/t1z1(9,9)=9 ", .bound = "q-dy-a-[1-9,11-12,21-23]", .failed = "" },
 	{ .name = "a budget is not more than a whole job", .strategy = AON, .stages = { "on-demand t1 z1" },
 	  .jobs = { "q-dy-a-[1-9]" }, .memory = "on-demand/t1/z1:2", .left = "on-demand/t1/z1=99",
 	  .calls = "0/t1z1(9,9)=9 ", .bound = "q-dy-a-[1-9]", .failed = "" },
 	{ .name = "where another choice is open nobody waits for a probe", .strategy = AON, .stages = { "on-demand t1 z1,z2" },
-	  .jobs = { "q-dy-a-[1-2]", "q-dy-a-3" }, .memory = "on-demand/t1/z1:probe", .left = "on-demand/t1/z1=99 on-demand/t1/z2=9",
+	  .jobs = { "q-dy-a-[1-2]", "q-dy-a-3" }, .memory = "on-demand/t1/z1:probe",
+	  .left = "on-demand/t1/z1=99 on-demand/t1/z2=9",
 	  .calls = "0/t1z2(3,3)=3 ", .bound = "q-dy-a-[1-3]", .failed = "", .learned = "" },
 	{ .name = "the open choice was short: then the probe", .strategy = BEST, .stages = { "on-demand t1 z1,z2" },
 	  .jobs = { "q-dy-a-[1-4]" }, .memory = "on-demand/t1/z1:probe", .left = "on-demand/t1/z1=99 on-demand/t1/z2=1",
 	  .calls = "0/t1z2(1,4)=1 ?0/t1z1(1,3)=3 ", .bound = "q-dy-a-[1-4]", .failed = "" },
+	{ .name = "a price that was too low closes stages with a price only", .strategy = AON,
+	  .stages = { "spot t1 z1 price; spot t1 z1" }, .jobs = { "q-dy-a-1" }, .memory = "spot/t1/z1:price",
+	  .left = "spot/t1/z1=9", .calls = "1/t1z1(1,1)=1 ", .bound = "q-dy-a-1", .failed = "" },
+	{ .name = "beside an open choice one with a budget goes, for as many", .strategy = AON,
+	  .stages = { "on-demand t1 z1,z2" }, .jobs = { "q-dy-a-[1-2]" }, .memory = "on-demand/t1/z1:2",
+	  .left = "on-demand/t1/z1=9", .calls = "0/t1z1+t1z2(2,2)=2 ", .bound = "q-dy-a-[1-2]", .failed = "",
+	  .learned = "on-demand/t1/z1:4" },
+	{ .name = "... and not for more", .strategy = AON, .stages = { "on-demand t1 z1,z2" }, .jobs = { "q-dy-a-[1-3]" },
+	  .memory = "on-demand/t1/z1:2", .left = "on-demand/t1/z2=9", .calls = "0/t1z2(3,3)=3 ", .bound = "q-dy-a-[1-3]",
+	  .failed = "", .learned = "" },
 	{ .name = "a shortage of long ago says nothing", .strategy = AON, .stages = { "on-demand t1 z1" },
 	  .jobs = { "q-dy-a-[1-2]", "q-dy-a-3" }, .memory = "on-demand/t1/z1:old", .left = "on-demand/t1/z1=9",
 	  .calls = "0/t1z1(3,3)=3 ", .bound = "q-dy-a-[1-3]", .failed = "" },
 	{ .name = "two resources of one offering: one probe", .strategy = BEST,
 	  .stages = { "on-demand t1 z1", "on-demand t1 z1" }, .rest = "q-dy-a-[1-2],q-dy-b-[1-2]",
-	  .memory = "on-demand/t1/z1:probe", .calls = "?0/t1z1(1,1)=0 ", .bound = "", .failed = ICE ":q-dy-a-[1-2],q-dy-b-[1-2]" },
+	  .memory = "on-demand/t1/z1:probe", .calls = "?0/t1z1(1,1)=0 ", .bound = "",
+	  .failed = ICE ":q-dy-a-[1-2],q-dy-b-[1-2]" },
+	{ .name = "two resources of one offering: one budget", .strategy = BEST,
+	  .stages = { "on-demand t1 z1", "on-demand t1 z1" }, .rest = "q-dy-a-[1-2],q-dy-b-[1-2]", .left = "on-demand/t1/z1=9",
+	  .memory = "on-demand/t1/z1:3", .calls = "0/t1z1(1,2)=2 b0/t1z1(1,1)=1 b0/t1z1(1,1)=1 ",
+	  .bound = "q-dy-a-[1-2],q-dy-b-[1-2]", .failed = "" },
+	{ .name = "two resources of one offering: a job that does not fit waits for the other's answer", .strategy = AON,
+	  .stages = { "on-demand t1 z1", "on-demand t1 z1" }, .jobs = { "q-dy-a-[1-2]", "q-dy-b-[1-2]" },
+	  .left = "on-demand/t1/z1=9", .memory = "on-demand/t1/z1:3", .calls = "0/t1z1(2,2)=2 b0/t1z1(2,2)=2 ",
+	  .bound = "q-dy-a-[1-2],q-dy-b-[1-2]", .failed = "" },
 	{ .name = "a quota met on the way closes the type's zones for the next run", .strategy = BEST,
 	  .stages = { "on-demand t1 z1,z2" }, .rest = "q-dy-a-[1-2]", .left = "on-demand/t1/z1!" VCPU " on-demand/t1/z2!" VCPU,
 	  .calls = "0/t1z1+t1z2(1,2)=0 ", .bound = "", .failed = VCPU ":q-dy-a-[1-2]", .learned = "on-demand/t1/*" },
@@ -604,7 +633,8 @@ static const struct world pause_worlds[] = {
 	  .left = "on-demand/t1/z1=3 spot/t2/z1=1",
 	  .calls = "0/t1z1(1,1)T0 b0/t2z1(1,1)=0 b1/t2z1(1,1)=1 ~ 0/t1z1(1,1)=1 ", .bound = "q-dy-a-1,q-dy-b-1", .failed = "" },
 	{ .name = "a throttled probe is tried again", .strategy = AON, .stages = { "on-demand t1 z1" },
-	  .jobs = { "q-dy-a-[1-3]", "q-dy-a-4" }, .memory = "on-demand/t1/z1:probe", .throttled = 1, .left = "on-demand/t1/z1=9",
+	  .jobs = { "q-dy-a-[1-3]", "q-dy-a-4" }, .memory = "on-demand/t1/z1:probe", .throttled = 1,
+	  .left = "on-demand/t1/z1=9",
 	  .calls = "?0/t1z1(1,1)T0 ~ ?0/t1z1(1,1)=1 0/t1z1(3,3)=3 ", .bound = "q-dy-a-[1-4]", .failed = "" },
 };
 
@@ -614,17 +644,43 @@ static void test_pauses(void **state)
 	WORLDS(pause_worlds);
 }
 
+/* Throttled again and again: pauses of 1, 2, 4 ... 20 seconds, each between half and whole. Once it goes, it begins anew. */
+static void test_pauses_grow(void **state)
+{
+	static const struct world w = { .name = "pauses grow", .strategy = BEST, .stages = { "spot t1 z1" },
+	  .rest = "q-dy-a-1" };
+	static const int64_t longest[] = { 1000, 2000, 4000, 8000, 16000, 20000, 20000 };
+	const struct resume_answer a = { .why = SHORT_LATER };
+	int64_t now = START, wake;
+	struct resume_step step;
+	struct stage_set s;
+
+	(void)state;
+	set_open(&s, &w);
+	for (size_t i = 0; i < sizeof(longest) / sizeof(longest[0]); i++) {
+		assert_int_equal(resume_plan_next(s.plan, now, &step, 1, &wake), 1);
+		assert_int_equal(resume_plan_answer(s.plan, step.id, &a, now), 0);
+		assert_int_equal(resume_plan_next(s.plan, now, &step, 1, &wake), 0);
+		assert_true(wake >= now + longest[i] / 2 && wake <= now + longest[i]);
+		assert_int_equal(resume_plan_next(s.plan, wake - 1, &step, 1, &now), 0);
+		now = wake;
+	}
+	set_close(&s);
+}
+
 /* --- cases from the field */
 
 /* A type that is empty is not asked node by node: what one run met closes the resource for the next. */
 static void test_B17_dead_type(void **state)
 {
 	static const struct world first = { .name = "B17", .strategy = AON, .stages = { "on-demand t1 z1" },
-					    .jobs = { "q-dy-a-1" }, .calls = "0/t1z1(1,1)=0 ", .bound = "", .failed = ICE ":q-dy-a-1",
+					    .jobs = { "q-dy-a-1" }, .calls = "0/t1z1(1,1)=0 ", .bound = "",
+					  .failed = ICE ":q-dy-a-1",
 					    .learned = "on-demand/t1/z1" };
 	static const struct world then = { .name = "B17, then", .strategy = AON, .stages = { "on-demand t1 z1" },
 					   .jobs = { "q-dy-a-[2-30]" }, .memory = "on-demand/t1/z1:closed",
-					   .left = "on-demand/t1/z1=99", .calls = "", .bound = "", .failed = ICE ":q-dy-a-[2-30]",
+					   .left = "on-demand/t1/z1=99", .calls = "", .bound = "",
+					  .failed = ICE ":q-dy-a-[2-30]",
 					   .learned = "" };
 	struct stage_set s;
 	const char *code;
@@ -636,7 +692,8 @@ static void test_B17_dead_type(void **state)
 	assert_true(check_world(&then));
 	set_open(&s, &first);
 	run(s.plan, s.gen, &s.cloud, 0);
-	assert_true(capacity_all_closed(&s.gen->resources[0], resume_plan_shortages(s.plan, &changed), START + 1, &code, &until));
+	assert_true(capacity_all_closed(&s.gen->resources[0], resume_plan_shortages(s.plan, &changed),
+	  START + 1, &code, &until));
 	assert_string_equal(code, ICE);
 	assert_true(until >= START + 30000 && until <= START + 60000);
 	set_close(&s);
@@ -754,21 +811,25 @@ static void test_B27_quota(void **state)
 /* Rules that a new implementation gets wrong. */
 static const struct world rule_worlds[] = {
 	{ .name = "E3: one-node jobs in one call of any size, each fails alone", .strategy = AON, .stages = { "spot t1 z1" },
-	  .jobs = { "q-dy-a-1", "q-dy-a-2", "q-dy-a-3" }, .left = "spot/t1/z1=1", .calls = "0/t1z1(1,3)=1 ", .bound = "q-dy-a-1",
+	  .jobs = { "q-dy-a-1", "q-dy-a-2", "q-dy-a-3" }, .left = "spot/t1/z1=1", .calls = "0/t1z1(1,3)=1 ",
+	  .bound = "q-dy-a-1",
 	  .failed = ICE ":q-dy-a-[2-3]" },
 	{ .name = "E4: a node that an earlier job has counts as served", .strategy = AON, .stages = { "spot t1 z1" },
-	  .jobs = { "q-dy-a-[1-2]", "q-dy-a-[2-3]" }, .left = "spot/t1/z1=3", .calls = "0/t1z1(3,3)=3 ", .bound = "q-dy-a-[1-3]",
+	  .jobs = { "q-dy-a-[1-2]", "q-dy-a-[2-3]" }, .left = "spot/t1/z1=3", .calls = "0/t1z1(3,3)=3 ",
+	  .bound = "q-dy-a-[1-3]",
 	  .failed = "" },
 	{ .name = "E6: the second call of a large job is short: its machines serve the next", .strategy = AON,
 	  .stages = { "spot t1 z1" }, .jobs = { "q-dy-a-[1-5]", "q-dy-a-[6-8]" }, .batch = 3, .left = "spot/t1/z1=4",
 	  .calls = "0/t1z1(3,3)=3 0/t1z1(3,3)=0 0/t1z1(2,2)=0 ", .bound = "q-dy-a-[6-8]",
 	  .failed = LIM ":q-dy-a-[1-3] " ICE ":q-dy-a-[4-5]" },
 	{ .name = "E7: short together, served alone: not failed", .strategy = AON, .stages = { "spot t1 z1" },
-	  .jobs = { "q-dy-a-[1-2]", "q-dy-a-[3-9]" }, .left = "spot/t1/z1=2", .calls = "0/t1z1(9,9)=0 0/t1z1(2,2)=2 0/t1z1(7,7)=0 ",
+	  .jobs = { "q-dy-a-[1-2]", "q-dy-a-[3-9]" }, .left = "spot/t1/z1=2",
+	  .calls = "0/t1z1(9,9)=0 0/t1z1(2,2)=2 0/t1z1(7,7)=0 ",
 	  .bound = "q-dy-a-[1-2]", .failed = ICE ":q-dy-a-[3-9]" },
 	{ .name = "E8: the code of EC2 stays", .strategy = AON, .stages = { "spot t1 z1", "spot t2 z1" },
 	  .jobs = { "q-dy-a-1,q-dy-b-1", "q-dy-a-1,q-dy-b-2" }, .left = "spot/t1/z1!" VCPU " spot/t2/z1=9",
-	  .calls = "0/t1z1(1,1)=0 b0/t2z1(2,2)=2 ", .bound = "", .failed = VCPU ":q-dy-a-1 " LIM ":q-dy-b-[1-2]", .surplus = 2 },
+	  .calls = "0/t1z1(1,1)=0 b0/t2z1(2,2)=2 ", .bound = "", .failed = VCPU ":q-dy-a-1 " LIM ":q-dy-b-[1-2]",
+	  .surplus = 2 },
 };
 
 static void test_E_rules(void **state)
@@ -804,13 +865,34 @@ static void test_left_probe(void **state)
 	set_close(&s);
 }
 
+/* What is in the air counts against a budget, whichever resource asked for it. */
+static void test_budget_in_the_air(void **state)
+{
+	static const struct world w = { .name = "budget", .strategy = AON, .stages = { "on-demand t1 z1", "on-demand t1 z1" },
+					.jobs = { "q-dy-a-[1-2]", "q-dy-b-1" }, .memory = "on-demand/t1/z1:2",
+					.left = "on-demand/t1/z1=9" };
+	struct resume_step step[4];
+	struct stage_set s;
+	int64_t wake;
+
+	(void)state;
+	set_open(&s, &w);
+	assert_int_equal(resume_plan_next(s.plan, START, step, 4, &wake), 1);
+	answer(&s.cloud, s.plan, s.gen, &step[0], START);
+	assert_int_equal(resume_plan_next(s.plan, START, step, 4, &wake), 1);
+	assert_int_equal(step[0].resource, 1);
+	set_close(&s);
+}
+
 /* A throttled answer that names a short choice: the rest is asked of the other choice, and nothing fails. */
 static void test_throttled_and_short(void **state)
 {
 	static const struct world w = { .name = "throttled and short", .strategy = BEST, .stages = { "spot t1,t2 z1" },
 					.rest = "q-dy-a-[1-2]" };
-	const struct resume_refusal refused[] = { { .type = "t1", .code = ICE }, { .type = "t2", .code = "RequestLimitExceeded" } };
-	const struct resume_answer a = { .why = SHORT_LATER, .code = "RequestLimitExceeded", .refused = refused, .n_refused = 2 };
+	const struct resume_refusal refused[] = { { .type = "t1", .code = ICE }, { .type = "t2",
+	  .code = "RequestLimitExceeded" } };
+	const struct resume_answer a = { .why = SHORT_LATER, .code = "RequestLimitExceeded", .refused = refused,
+	  .n_refused = 2 };
 	struct resume_step step;
 	struct stage_set s;
 	int64_t wake;
@@ -900,6 +982,7 @@ int main(void)
 		cmocka_unit_test(test_E23_fleet),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_pauses),
+		cmocka_unit_test(test_pauses_grow),
 		cmocka_unit_test(test_B17_dead_type),
 		cmocka_unit_test(test_B18_second_resource),
 		cmocka_unit_test(test_B19_throttled_fleet),
@@ -909,6 +992,7 @@ int main(void)
 		cmocka_unit_test(test_B27_quota),
 		cmocka_unit_test(test_E_rules),
 		cmocka_unit_test(test_left_probe),
+		cmocka_unit_test(test_budget_in_the_air),
 		cmocka_unit_test(test_throttled_and_short),
 		cmocka_unit_test(test_one_run_counts_once),
 		cmocka_unit_test(test_large),
