@@ -76,6 +76,21 @@ calls() {
 	on_head curl -sSf http://127.0.0.1:8000/_control/calls |
 		/usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin).get(sys.argv[1], 0))' "$1"
 }
+# launches [FIELD]...: of each launch that was asked for in earnest, in order, "LEAST,MOST" and then these fields of the request; one a line.
+launches() {
+	on_head cat /var/log/ec2-requests.log | /usr/bin/python3 -c '
+import sys
+from urllib.parse import parse_qsl
+counts = {"RunInstances": ("MinCount", "MaxCount"),
+          "CreateFleet": ("OnDemandOptions.MinTargetCapacity SpotOptions.MinTargetCapacity", "TargetCapacitySpecification.TotalTargetCapacity")}
+for line in sys.stdin:
+    r = dict(parse_qsl(line.strip()))
+    if r.get("Action") in counts and r.get("DryRun") != "true":
+        least, most = counts[r["Action"]]
+        least = next((r[k] for k in least.split() if k in r), "1")
+        print(" ".join(["%s,%s" % (least, r[most])] + [r.get(k, "-") for k in sys.argv[1:]]))
+' "$@"
+}
 # The instance id behind a node, by its address.
 instance_of() {
 	local ip
@@ -83,6 +98,10 @@ instance_of() {
 	paste <(cloud ip) <(cloud id) | awk -v ip="$ip" '$1 == ip { print $2 }'
 }
 node_address() { on_head scontrol show node "$1" --oneliner | sed -n 's/.* NodeAddr=\([^ ]*\).*/\1/p'; }
+
+# with_machine [SINFO OPTION]...: names of the nodes that have the address of a machine, one a line.
+with_machine() { on_head sinfo --noheader --Node "$@" --format='%N %o' | sort -u | awk '$2 ~ /^10\.77\./ { print $1 }'; }
+with_machine_is() { [ "$(with_machine "${@:2}" | wc -l)" = "$1" ]; }
 
 # inside NODE CMD...: run a command as root in the machine that has the node's name.
 inside() {
