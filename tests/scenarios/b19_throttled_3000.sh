@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 # SPDX-License-Identifier: GPL-2.0-or-later
 # B19: two jobs of 1500 nodes under a bucket of instances that holds 1000, and fleets that are answered with RequestLimitExceeded for each choice.
 # All nodes get their machines; none fails, none is disabled.

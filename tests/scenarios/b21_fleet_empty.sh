@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 # SPDX-License-Identifier: GPL-2.0-or-later
 # B21: EC2 answers a fleet with neither instances nor errors. That is a failure with a code: the node says why, the job goes back to the queue and
 # runs at its next try.

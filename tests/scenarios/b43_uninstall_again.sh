@@ -1,9 +1,8 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 # SPDX-License-Identifier: GPL-2.0-or-later
 # B43: 1000 machines are ended in five calls. EC2 throttles two of them: they are asked again. EC2 refuses two of them for good: uninstall says so
 # and keeps what it knows of the cluster, so that a second run finds the machines by their tag and ends them. After that there is nothing left.
 
-# shellcheck disable=SC2034 # the machine's unit reads it
 EC2LOCAL_ARGS="--boot=none"
 LOOP_TIME=60
 left() { ec2 describe-launch-templates --query 'length(LaunchTemplates)'; }

@@ -1,11 +1,9 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2016,SC2034
 # SPDX-License-Identifier: GPL-2.0-or-later
 # EFA on a type with two network cards: an ordinary primary interface, efa-only on both cards. The scenario's requests are held against
 # botocore's model afterwards, as in each scenario.
 
-# shellcheck disable=SC2034 # the machine's unit reads it
 EC2LOCAL_ARGS="--boot=none"
-launched() { [ "$(launches | wc -l)" = 1 ]; }
 interfaces() {
 	ec2 describe-launch-template-versions --launch-template-name "demo/queue1/$1" --query \
 		'LaunchTemplateVersions[0].LaunchTemplateData.NetworkInterfaces[].[NetworkCardIndex, DeviceIndex, InterfaceType, SubnetId, Groups[0]]' --output text
@@ -29,5 +27,6 @@ on_head systemctl start slurm-ec2-clustermgtd
 on_head scontrol update nodename=queue1-dy-two-1 state=power_up
 wait_for 30 "a machine is there" instance_count_is 1
 expect "1,1" "$(launches)" "launches (least, most)"
-expect "3 cluster" "$(ec2 describe-instances --filters Name=instance-type,Values=hpc7a.96xlarge \
-	--query 'Reservations[].Instances[].[length(NetworkInterfaces), `cluster`]' --output text | tr '\t' ' ')" "interfaces of the machine"
+expect 3 "$(ec2 describe-instances --filters Name=instance-type,Values=hpc7a.96xlarge \
+	--query 'length(Reservations[0].Instances[0].NetworkInterfaces)')" "interfaces of the machine"
+[ "$(cloud placement_group)" != None ] || fail "it is in no placement group"

@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Three types in two zones. The cheapest has no machine left, the next two, the third one in the first zone: the job runs on what there is, nothing is disabled,
 # and a person can see what was short.

@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 # SPDX-License-Identifier: GPL-2.0-or-later
 # EC2 has no machine for eight jobs. The resource is disabled and nobody asks again; when its time is over the nodes come back by themselves, one
 # probe goes, and at its success all others, twice as many with each answer.

@@ -1,9 +1,8 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2016,SC2034
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Three jobs of 3, 2 and 2 nodes in one resume while EC2 has 4 machines: what each scaling strategy asks for, who is served, what is returned.
 
 LOOP_TIME=60
-# shellcheck disable=SC2034 # the machine's unit reads it
 EC2LOCAL_ARGS="--boot=none"
 # A queue for each strategy, with a type of its own, so that no shortage is known beforehand.
 cluster() {

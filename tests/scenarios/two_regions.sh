@@ -1,10 +1,9 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A queue at home and one in another region under another profile: one resume serves both, each with its region's API and keys; machines are ended
 # where they live.
 
 LOOP_TIME=5
-# shellcheck disable=SC2034 # the machine's unit reads it
 EC2LOCAL_ARGS="--boot=none"
 far_key=AKIDFAR
 eval "plain_$(declare -f write_settings)"
