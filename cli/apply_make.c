@@ -482,12 +482,18 @@ static bool template_used(const struct apply_job *j, const char *id)
 	return false;
 }
 
-static bool placement_used(const struct apply_job *j, const char *name)
+static const char *region_of(const struct generation *g, const struct gen_resource *r)
+{
+	return r->cloud > 0 ? g->clouds[r->cloud - 1].region : g->region;
+}
+
+/* Every region has groups of its own: that of a queue which moved bears the same name in both. */
+static bool placement_used(const struct apply_job *j, const char *region, const char *name)
 {
 	const struct generation *g = in_force(j);
 
 	for (size_t i = 0; g && i < g->n_resources; i++) {
-		if (str_eq(g->resources[i].placement_group, name))
+		if (str_eq(g->resources[i].placement_group, name) && str_eq(region_of(g, &g->resources[i]), region))
 			return true;
 	}
 	return false;
@@ -515,11 +521,11 @@ static void tidy_templates(struct apply_job *j, struct aws *aws, const struct ec
 	}
 }
 
-static void tidy_placements(struct apply_job *j, struct aws *aws, const struct ec2_placements *l, size_t *gone)
+static void tidy_placements(struct apply_job *j, const struct apply_cloud *cloud, const struct ec2_placements *l, size_t *gone)
 {
 	for (size_t i = 0; l && i < l->n; i++) {
-		if (str_eq(l->v[i].state, "available") && !placement_used(j, l->v[i].name))
-			delete_one(j, aws, ec2_delete_placement_group(l->v[i].name), l->v[i].name, gone);
+		if (str_eq(l->v[i].state, "available") && !placement_used(j, cloud->region, l->v[i].name))
+			delete_one(j, cloud->aws, ec2_delete_placement_group(l->v[i].name), l->v[i].name, gone);
 	}
 }
 
@@ -534,7 +540,7 @@ int apply_step_tidy(struct apply_job *j, struct buf *note, struct err *e)
 		if (t && ec2_perform_one(aws, t, apply_deadline(), e) == 0)
 			tidy_templates(j, aws, ec2_template_reply(t), &gone);
 		if (p && ec2_perform_one(aws, p, apply_deadline(), e) == 0)
-			tidy_placements(j, aws, ec2_placement_groups_reply(p), &gone);
+			tidy_placements(j, &j->clouds[i], ec2_placement_groups_reply(p), &gone);
 		ec2_call_destroy(t);
 		ec2_call_destroy(p);
 	}

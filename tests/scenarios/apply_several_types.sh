@@ -107,8 +107,9 @@ quickstart | refused '1 machine of this cluster lives in eu-west-1, where no que
 far terminate-instances --instance-ids "$machine" >/dev/null
 far wait instance-terminated --instance-ids "$machine"
 
-step "back home: what was made there goes"
-quickstart | apply_cluster
+step "back home: what was made there goes, though a placement group of the same name is in use here"
+quickstart '$a\      PlacementGroup: {Enabled: true}' 's/t2.micro$/c5.large/' | apply_cluster
+expect 1 "$(ec2 describe-placement-groups --query 'length(PlacementGroups)')" "placement groups of the cluster's region"
 expect 1 "$(ec2 describe-launch-templates --query 'length(LaunchTemplates)')" "templates of the cluster's region"
 expect 0 "$(far describe-launch-templates --query 'length(LaunchTemplates)')" "templates of the other"
 expect 0 "$(far describe-placement-groups --query 'length(PlacementGroups)')" "placement groups of the other"
