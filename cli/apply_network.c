@@ -401,7 +401,8 @@ static int look(struct apply_job *j, struct asked *subnets_asked, struct asked *
 		judge_subnets(j, i, subnets);
 		if (fill_zones(j, i, subnets))
 			return err_nomem(e);
-		if (groups_in_force(j, i, e) || ask_groups(j->clouds[j->queues[i].cloud].aws, groups_asked, &j->queues[i].groups, groups, e))
+		if (groups_in_force(j, i, e) ||
+		    ask_groups(j->clouds[j->queues[i].cloud].aws, groups_asked, &j->queues[i].groups, groups, e))
 			return -1;
 		judge_groups(j, i, groups, subnets);
 	}

@@ -3,8 +3,8 @@
  *
  * The launch's node list and the machine's number in it make the usual case one small question; a thousand machines that each
  * read the whole node table at once would stop slurmctld. A machine of a fleet has no such list and must read the table, so its
- * number spreads the first question, and the size of the table the next ones. It never pings: on a node, slurmctld's user may be unknown, and then
- * a ping fails. */
+ * number spreads the first question, and the size of the table the next ones. It never pings: on a node, slurmctld's user may be
+ * unknown, and then a ping fails. */
 #include "computemgtd/identify.h"
 
 #include "lib/base/clock.h"

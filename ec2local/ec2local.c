@@ -197,7 +197,8 @@ static int set_option(struct options *o, int id, const char *text, struct err *e
 
 static void options_free(struct options *o)
 {
-	struct strs *all[] = {&o->subnets, &o->groups, &o->images, &o->keys, &o->policies, &o->roles, &o->assumables, &o->image_args, &o->heads};
+	struct strs *all[] = {&o->subnets,  &o->groups,	    &o->images,	    &o->keys, &o->policies,
+			      &o->roles, &o->assumables, &o->image_args, &o->heads};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		strs_clear(all[i]);

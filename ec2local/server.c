@@ -242,9 +242,10 @@ int server_listen(struct server *s, const char *where, http_answerer *answer, in
 		return -1;
 	*l = (struct listener){.server = s, .answer = answer};
 	errno = 0;
-	l->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_SUPPRESS_DATE_NO_CLOCK, ntohs(addr.sin_port), NULL, NULL, on_request, l,
-				     MHD_OPTION_SOCK_ADDR, &addr, MHD_OPTION_URI_LOG_CALLBACK, on_uri, l,
-				     MHD_OPTION_NOTIFY_COMPLETED, on_end, l, MHD_OPTION_CONNECTION_LIMIT,
+	l->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_SUPPRESS_DATE_NO_CLOCK,
+				     ntohs(addr.sin_port), NULL, NULL, on_request, l, MHD_OPTION_SOCK_ADDR, &addr,
+				     MHD_OPTION_URI_LOG_CALLBACK, on_uri, l, MHD_OPTION_NOTIFY_COMPLETED, on_end, l,
+				     MHD_OPTION_CONNECTION_LIMIT,
 				     (unsigned int)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, 300u, MHD_OPTION_END);
 	if (!l->daemon)
 		return err_errno(e, errno, "cannot listen on %s", where);

@@ -48,10 +48,7 @@ struct world {
 struct aws *world_aws(const struct settings *s, const char *region, bool person, struct err *e);
 /* The same for a queue's own cloud. */
 struct aws *world_cloud_aws(const struct settings *s, const struct gen_cloud *cloud, bool person, struct err *e);
-/* The connection of a resource's cloud, of a queue's by name (an unknown queue: the cluster's), and all of them: 0 = the
- * cluster's, then gen->clouds. NULL past the end. */
-struct aws *world_cloud(const struct world *w, const struct gen_resource *r);
-struct aws *world_cloud_of_queue(const struct world *w, const char *queue);
+/* The connections: 0 = the cluster's, then gen->clouds. NULL past the end. */
 struct aws *world_cloud_at(const struct world *w, size_t i);
 /* Can somebody but its owner and SlurmUser's group read CredentialsFile, or change it? Then its mode goes to *mode. */
 bool world_credentials_open(const struct settings *s, mode_t *mode);

@@ -154,20 +154,6 @@ struct aws *world_cloud_at(const struct world *w, size_t i)
 	return i == 0 ? w->aws : i - 1 < w->n_clouds ? w->clouds[i - 1] : NULL;
 }
 
-struct aws *world_cloud(const struct world *w, const struct gen_resource *r)
-{
-	return world_cloud_at(w, (size_t)r->cloud);
-}
-
-struct aws *world_cloud_of_queue(const struct world *w, const char *queue)
-{
-	for (size_t i = 0; queue && i < w->gen->n_resources; i++) {
-		if (str_eq(w->gen->resources[i].queue, queue))
-			return world_cloud(w, &w->gen->resources[i]);
-	}
-	return w->aws;
-}
-
 /* One connection a cloud of the generation; none is used before its first call. */
 static int open_clouds(struct world *w, const struct generation *g, struct err *e)
 {

@@ -85,8 +85,8 @@ static void child(const char *path, const char *const argv[], const char *const 
 	setpgid(0, 0);
 	default_signals();
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (null < 0 || dup2(out[0] < 0 ? null : out[0], 1) < 0 || dup2(out[1] < 0 ? null : out[1], 2) < 0 || dup2(null, 0) < 0 || dup2(report, 3) < 0 ||
-		fcntl(3, F_SETFD, FD_CLOEXEC) < 0)
+	if (null < 0 || dup2(out[0] < 0 ? null : out[0], 1) < 0 || dup2(out[1] < 0 ? null : out[1], 2) < 0 ||
+	    dup2(null, 0) < 0 || dup2(report, 3) < 0 || fcntl(3, F_SETFD, FD_CLOEXEC) < 0)
 		_exit(127);
 	close_above(3);
 	/* the casts drop const only for exec's old prototype; it changes neither */
