@@ -205,7 +205,8 @@ void binds_learn_addresses(struct world *w, struct binds *l, int64_t deadline, i
 }
 
 /* Tell all untold binds of the launch of binds[first] in one update. */
-static int tell_launch(struct binds *l, size_t first, const char **names, const char **addrs, int64_t deadline, struct err *e)
+static int tell_launch(struct binds *l, size_t first, const char **names, const char **addrs, bool *there, int64_t deadline,
+		       struct err *e)
 {
 	const char *launch = l->v[first].launch;
 	size_t n = 0;
@@ -218,7 +219,7 @@ static int tell_launch(struct binds *l, size_t first, const char **names, const 
 			l->v[i].told = true;
 		}
 	}
-	rc = tell_machines(names, addrs, n, launch, deadline, e);
+	rc = tell_machines(names, addrs, n, launch, there, deadline, e);
 	for (size_t i = first; rc < 0 && i < l->n; i++) {
 		if (str_eq(l->v[i].launch, launch))
 			l->v[i].told = false;
@@ -232,10 +233,11 @@ size_t binds_tell(struct world *w, struct binds *l, int64_t deadline)
 	const char **addrs = calloc(l->n ? l->n : 1, sizeof *addrs);
 	struct err e = {""};
 	size_t untold = 0;
+	bool there = false;
 
 	(void)w;
 	for (size_t i = 0; names && addrs && i < l->n; i++) {
-		if (!l->v[i].told && l->v[i].ip && tell_launch(l, i, names, addrs, deadline, &e) < 0) {
+		if (!l->v[i].told && l->v[i].ip && tell_launch(l, i, names, addrs, &there, deadline, &e) < 0) {
 			log_error("launch %s: %s", l->v[i].launch, e.text);
 			break; /* slurmctld is away or refuses us; clustermgtd goes on */
 		}

@@ -14,22 +14,39 @@
 
 #define RETRY_MS 500 /* between two tries while slurmctld is away */
 
-int tell_update(const struct node_update *u, int64_t deadline, struct err *e)
+/* One try. 1 taken, 0 slurmctld is away, -1 refused. Asked first, unless *there, because that is told at once: an update that
+ * nobody takes waits for MessageTimeout. */
+static int try_update(const struct node_update *u, bool *there, struct err *e)
 {
+	if (!*there && slurmctl_ping(e) < 0)
+		return 0;
+	*there = slurmctl_update_nodes(u, e) == 0;
+	if (*there)
+		return 1;
+	if (slurmctl_ping(NULL) < 0)
+		return 0;
+	return slurmctl_update_nodes(u, e) == 0 ? 1 : -1; /* it is there: what it says is final */
+}
+
+static int update(const struct node_update *u, bool *there, int64_t deadline, struct err *e)
+{
+	int rc;
+
 	if (u->n == 0)
 		return 0;
-	for (;;) {
-		/* asked first, because it is told at once: an update that nobody takes waits for MessageTimeout */
-		if (slurmctl_ping(e) == 0) {
-			if (slurmctl_update_nodes(u, e) == 0)
-				return 0;
-			if (slurmctl_ping(NULL) == 0) /* it is there: what it says is final */
-				return slurmctl_update_nodes(u, e);
-		}
+	while ((rc = try_update(u, there, e)) == 0) {
 		if (apply_stop || clock_mono_ms() + RETRY_MS >= deadline)
 			return -1;
 		clock_sleep_ms(RETRY_MS);
 	}
+	return rc < 0 ? -1 : 0;
+}
+
+int tell_update(const struct node_update *u, int64_t deadline, struct err *e)
+{
+	bool there = false;
+
+	return update(u, &there, deadline, e);
 }
 
 int tell_no_machine(const char *const *names, size_t n, int64_t deadline, struct err *e)
@@ -47,8 +64,8 @@ int tell_no_machine(const char *const *names, size_t n, int64_t deadline, struct
 	return rc;
 }
 
-int tell_machines(const char *const *names, const char *const *addrs, size_t n, const char *launch, int64_t deadline,
-		  struct err *e)
+int tell_machines(const char *const *names, const char *const *addrs, size_t n, const char *launch, bool *there,
+		  int64_t deadline, struct err *e)
 {
 	char *extra = extra_format(launch);
 	struct node_update u = {.names = names, .addrs = addrs, .n = n, .extra = extra};
@@ -56,7 +73,7 @@ int tell_machines(const char *const *names, const char *const *addrs, size_t n, 
 
 	if (!extra)
 		return err_nomem(e);
-	rc = tell_update(&u, deadline, e);
+	rc = update(&u, there, deadline, e);
 	free(extra);
 	return rc;
 }

@@ -23,6 +23,7 @@
 #define HASHED_CERTS "/etc/ssl/certs"
 #define MAX_CONNECTIONS 16L /* kept open; more than are ever used at once */
 #define HOST_CONNECTIONS 8L
+#define RECEIVE_BYTES 65536L /* an answer about 500 instances has 2 MB */
 #define MAX_RETRY_AFTER_S 3600
 
 struct transfer {
@@ -263,6 +264,7 @@ static void set_request(struct transfer *t, const struct http_request *r)
 	curl_easy_setopt(c, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(c, CURLOPT_USERAGENT, "slurm-ec2");
 	curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
+	curl_easy_setopt(c, CURLOPT_BUFFERSIZE, RECEIVE_BYTES);
 	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(c, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl_easy_setopt(c, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);

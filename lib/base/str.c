@@ -21,17 +21,21 @@ char *str_dup(const char *s)
 	return copy;
 }
 
+/* Most texts are short: formatted once, then copied. */
 char *str_vfmt(const char *fmt, va_list ap)
 {
+	char usual[256];
 	va_list again;
 	char *s;
 	int n;
 
 	va_copy(again, ap);
-	n = vsnprintf(NULL, 0, fmt, again);
+	n = vsnprintf(usual, sizeof usual, fmt, again);
 	va_end(again);
 	s = n < 0 ? NULL : malloc((size_t)n + 1);
-	if (s)
+	if (s && (size_t)n < sizeof usual)
+		memcpy(s, usual, (size_t)n + 1);
+	else if (s)
 		vsnprintf(s, (size_t)n + 1, fmt, ap);
 	return s;
 }

@@ -11,7 +11,6 @@
 #include "lib/base/num.h"
 #include "lib/base/str.h"
 
-#include <inttypes.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,15 +193,26 @@ static int64_t number_value(const char *digits)
 	return v;
 }
 
-static int add_name(struct nodeset *s, const struct part *p, int width, int64_t v, struct err *e)
+/* By hand: a list of 10 000 names is read at each resume. */
+static void add_number(struct buf *name, int width, int64_t v)
+{
+	char digits[DIGITS_MAX + 1];
+	size_t at = sizeof digits;
+
+	for (int n = 0; n < width || v; n++, v /= 10)
+		digits[--at] = (char)('0' + v % 10);
+	buf_add(name, digits + at, sizeof digits - at);
+}
+
+static int add_name(struct nodeset *s, const struct part *p, int width, int64_t v, struct buf *name)
 {
 	const char *tail = p->close + 1;
-	char *name = str_fmt("%.*s%0*" PRId64 "%.*s", (int)(p->open - p->text), p->text, width, v,
-			     p->len - (int)(tail - p->text), tail);
-	int rc = name ? nodeset_add(s, name) : -1;
 
-	free(name);
-	return rc < 0 ? err_nomem(e) : 0;
+	buf_reset(name);
+	buf_add(name, p->text, (size_t)(p->open - p->text));
+	add_number(name, width, v);
+	buf_add(name, tail, (size_t)p->len - (size_t)(tail - p->text));
+	return buf_failed(name) || nodeset_add(s, buf_text(name)) < 0 ? -1 : 0;
 }
 
 /* "3", "1-10" */
@@ -212,6 +222,8 @@ static int add_range(struct nodeset *s, const struct part *p, const char *from, 
 	size_t n_lo = dash ? (size_t)(dash - from) : n;
 	char lo[DIGITS_MAX + 1], hi[DIGITS_MAX + 1];
 	int64_t first, last;
+	struct buf name = { 0 };
+	int rc = 0;
 
 	if (number_text(p, from, n_lo, lo, e))
 		return -1;
@@ -225,10 +237,10 @@ static int add_range(struct nodeset *s, const struct part *p, const char *from, 
 		return bad_part(p, e, "a range that runs backwards");
 	if (last - first >= RANGE_MAX)
 		return bad_part(p, e, "more than 65536 names in one range");
-	for (int64_t v = first; v <= last; v++)
-		if (add_name(s, p, (int)n_lo, v, e))
-			return -1;
-	return 0;
+	for (int64_t v = first; v <= last && rc == 0; v++)
+		rc = add_name(s, p, (int)n_lo, v, &name);
+	buf_free(&name);
+	return rc < 0 ? err_nomem(e) : 0;
 }
 
 static int add_plain(struct nodeset *s, const struct part *p, struct err *e)
