@@ -23,6 +23,7 @@ static const struct known known[] = {
 	{"MaxSpotInstanceCountExceeded", AWS_CAPACITY},
 	{"SpotMaxPriceTooLow", AWS_CAPACITY},
 	{"Unsupported", AWS_CAPACITY}, /* the type is not offered in this zone */
+	{"InvalidFleetConfiguration", AWS_CAPACITY}, /* the same of a fleet's choice; a wrong request is InvalidFleetConfig */
 
 	{"InstanceLimitExceeded", AWS_QUOTA},
 	{"VcpuLimitExceeded", AWS_QUOTA},

@@ -31,8 +31,11 @@ static const struct code codes[] = {
 	{"InsufficientVolumeCapacity", CODE_CAPACITY, false},
 	{"SpotMaxPriceTooLow", CODE_CAPACITY, true},
 	{"Unsupported", CODE_CAPACITY, true}, /* the zone has not got the type */
+	{"InvalidFleetConfiguration", CODE_CAPACITY, true}, /* the same, said of one choice of a fleet */
 	{"MaxSpotInstanceCountExceeded", CODE_QUOTA, false},
 	{"SpotInstanceCountLimitExceeded", CODE_QUOTA, false},
+	{"MaxFleetCountExceeded", CODE_QUOTA, false},
+	{"PendingVerification", CODE_QUOTA, false}, /* a new account or region, for minutes or hours */
 	{"VcpuLimitExceeded", CODE_QUOTA, false},
 	{"InstanceLimitExceeded", CODE_QUOTA, false},
 	{"NetworkInterfaceLimitExceeded", CODE_QUOTA, false},

@@ -87,7 +87,7 @@ static void known_codes(void **state)
 		 {"InsufficientInstanceCapacity", "InsufficientHostCapacity", "InsufficientReservedInstanceCapacity",
 		  "MaxSpotInstanceCountExceeded", "SpotMaxPriceTooLow", "Unsupported", "UnfulfillableCapacity", "InsufficientCapacity",
 		  "ReservationCapacityExceeded", "InsufficientCapacityOnHost", "InsufficientFreeAddressesInSubnet",
-		  "Server.InsufficientInstanceCapacity"}},
+		  "Server.InsufficientInstanceCapacity", "InvalidFleetConfiguration"}},
 		{AWS_QUOTA, 400,
 		 {"InstanceLimitExceeded", "VcpuLimitExceeded", "VolumeLimitExceeded", "MaxIOPSLimitExceeded",
 		  "PlacementGroupLimitExceeded", "PendingVerification", "Client.InstanceLimitExceeded"}},
@@ -105,7 +105,7 @@ static void known_codes(void **state)
 		{AWS_OURS, 400,
 		 {"IdempotentParameterMismatch", "InvalidParameterValue", "InvalidParameterCombination", "MissingParameter",
 		  "UnknownParameter", "InvalidAMIID.NotFound", "InvalidLaunchTemplateId.VersionNotFound", "DryRunOperation",
-		  "InvalidFleetConfig", "InvalidFleetConfiguration", "UnsupportedOperation", "UnauthorizedOperation",
+		  "InvalidFleetConfig", "UnsupportedOperation", "UnauthorizedOperation",
 		  "OptInRequired", "Client.InvalidParameterValue"}},
 	};
 
