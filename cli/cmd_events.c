@@ -25,7 +25,9 @@ static int parse_since(const char *text, int64_t *out)
 	int64_t seconds;
 
 	if (num_duration_s(text, &seconds, NULL) == 0) {
-		*out = clock_wall_ms() - seconds * 1000;
+		int64_t now_ms = clock_wall_ms();
+
+		*out = seconds > now_ms / 1000 ? 0 : now_ms - seconds * 1000;
 		return 0;
 	}
 	if (clock_iso_parse(text, out) == 0)
@@ -88,6 +90,13 @@ static int widest_type(const struct events *l)
 	return (int)n;
 }
 
+/* EC2's words may hold anything: an event stays a line, and says nothing to the terminal. */
+static void print_words(const char *text)
+{
+	for (; *text; text++)
+		putchar((unsigned char)*text < ' ' || *text == 127 ? ' ' : *text);
+}
+
 static void print_text(const struct events *l)
 {
 	int width = widest_type(l);
@@ -102,8 +111,10 @@ static void print_text(const struct events *l)
 			printf(" %s", v->node);
 		if (v->instance)
 			printf(" %s", v->instance);
-		if (v->detail)
-			printf("%s%s", v->node || v->instance ? ": " : " ", v->detail);
+		if (v->detail) {
+			fputs(v->node || v->instance ? ": " : " ", stdout);
+			print_words(v->detail);
+		}
 		putchar('\n');
 	}
 	if (!l->n)

@@ -16,6 +16,7 @@
 #include "lib/cluster/generation.h"
 #include "lib/cluster/settings.h"
 #include "lib/node/job.h"
+#include "lib/node/name.h"
 #include "lib/node/nodeset.h"
 #include "lib/plan/resume.h"
 #include "lib/slurmctl/resume_file.h"
@@ -143,6 +144,98 @@ static void preview_clear(struct preview *p)
 	json_object_put(p->json);
 }
 
+static struct json_object *add_object(struct json_object *list)
+{
+	struct json_object *o = json_object_new_object();
+
+	if (o && json_object_array_add(list, o)) {
+		json_object_put(o);
+		return NULL;
+	}
+	return o;
+}
+
+/* --- what EC2 was short of: why a choice is missing below, or a node would fail */
+
+/* Is this a way to fill a resource that one of the nodes is of? */
+static bool concerns(const struct preview *p, const struct shortage *f, const bool *asked)
+{
+	for (size_t i = 0; i < p->gen->n_resources; i++) {
+		const struct gen_resource *r = &p->gen->resources[i];
+
+		for (size_t k = 0; asked[i] && k < r->n_stages; k++) {
+			const struct gen_stage *g = &r->stages[k];
+
+			if (str_eq(capacity_market(r, g), f->of.market) && strs_has(&g->instance_types, f->of.type) &&
+			    (str_eq(f->of.zone, ZONE_ANY) || !g->zones.n || strs_has(&g->zones, f->of.zone)) && capacity_holds(f, g))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Which resources the nodes are of; NULL on no memory. */
+static bool *asked_resources(const struct preview *p)
+{
+	bool *asked = calloc(p->gen->n_resources + 1, sizeof(*asked));
+	struct node_name n;
+
+	for (size_t i = 0; asked && i < p->request.nodes.n; i++)
+		if (node_name_resolve(p->gen, p->request.nodes.v[i], &n) == 0)
+			asked[n.resource] = true;
+	return asked;
+}
+
+static void print_shortage(const struct preview *p, const struct shortage *f)
+{
+	int64_t allowed = capacity_allowed(f, p->now_ms);
+
+	printf("short   %s in %s, %s (%s): ", f->of.type, str_eq(f->of.zone, ZONE_ANY) ? "any zone" : f->of.zone, f->of.market,
+	       f->code ? f->code : "no code");
+	if (allowed == 0 && f->until_ms > p->now_ms)
+		printf("not asked again for %" PRId64 " s\n", (f->until_ms - p->now_ms + 999) / 1000);
+	else if (allowed == 0)
+		puts("another program is probing it");
+	else if (allowed < 0)
+		puts("a probe is due");
+	else
+		printf("at most %" PRId64 " machine%s at a time\n", allowed, allowed == 1 ? "" : "s");
+}
+
+static int put_json_shortage(const struct preview *p, const struct shortage *f, struct json_object *list)
+{
+	struct json_object *o = add_object(list);
+	int64_t allowed = capacity_allowed(f, p->now_ms);
+
+	return !o || jview_put_str(o, "type", f->of.type) || jview_put_str(o, "zone", f->of.zone) ||
+			       jview_put_str(o, "market", f->of.market) || jview_put_str(o, "code", f->code) ||
+			       jview_put_str(o, "message", f->message) || jview_put_i64(o, "until_ms", f->until_ms) ||
+			       jview_put_str(o, "state", allowed == 0 ? "closed" : allowed < 0 ? "probe" : "limited")
+		       ? -1
+		       : 0;
+}
+
+/* As the capacity memory was before the first call. */
+static int show_shortages(struct preview *p)
+{
+	bool *asked = asked_resources(p);
+	struct json_object *list = p->json ? json_object_new_array() : NULL;
+	int rc = !asked || (p->json && (!list || jview_put_obj(p->json, "short", list))) ? -1 : 0;
+
+	for (size_t i = 0; i < p->shortages.n && rc == 0; i++) {
+		const struct shortage *f = &p->shortages.v[i];
+
+		if (!concerns(p, f, asked))
+			continue;
+		if (p->json)
+			rc = put_json_shortage(p, f, list);
+		else
+			print_shortage(p, f);
+	}
+	free(asked);
+	return rc;
+}
+
 /* --- one call */
 
 static const char *api_of(const struct gen_resource *r)
@@ -198,17 +291,6 @@ static void print_call(struct preview *p, const struct resume_step *s)
 	buf_free(&b);
 	free(nodes);
 	free(jobs);
-}
-
-static struct json_object *add_object(struct json_object *list)
-{
-	struct json_object *o = json_object_new_object();
-
-	if (o && json_object_array_add(list, o)) {
-		json_object_put(o);
-		return NULL;
-	}
-	return o;
 }
 
 static int put_json_choices(struct json_object *o, const struct gen_stage *g, const struct resume_step *s)
@@ -280,6 +362,15 @@ static int one_call(struct preview *p, const struct resume_step *s)
 	return answer_all(p, s);
 }
 
+/* What is closed is asked again within the stage's TimeLimit; shown is what comes if it stays closed. */
+static void tell_wait(struct preview *p, int64_t wake_ms)
+{
+	if (!p->json)
+		printf("waits for what EC2 is short of, asks again in %" PRId64 " s, until TimeLimit; if it stays short:\n",
+		       wake_ms > p->now_ms ? (wake_ms - p->now_ms + 999) / 1000 : 0);
+	resume_plan_hurry(p->plan);
+}
+
 static int all_calls(struct preview *p, struct err *e)
 {
 	struct resume_step steps[ROUND];
@@ -288,7 +379,7 @@ static int all_calls(struct preview *p, struct err *e)
 
 	while ((n = resume_plan_next(p->plan, p->now_ms, steps, ROUND, &wake)) > 0 || wake) {
 		if (!n)
-			resume_plan_hurry(p->plan);
+			tell_wait(p, wake);
 		for (size_t i = 0; i < n; i++)
 			if (one_call(p, &steps[i]))
 				return err_nomem(e);
@@ -362,6 +453,8 @@ static int preview_run(struct preview *p, struct err *e)
 	} else {
 		printf("strategy %s\n", scaling_strategy_text(p->gen->scaling));
 	}
+	if (show_shortages(p))
+		return err_nomem(e);
 	if (all_calls(p, e))
 		return -1;
 	r = resume_plan_result(p->plan, e);
@@ -408,9 +501,11 @@ const struct command cmd_plan = {
 	.help = "show what a resume would launch, without launching",
 	.usage = "usage: slurm-ec2 plan resume HOSTLIST [--resume-file FILE] [--json]\n"
 		 "Show the EC2 calls that resume would make for these nodes now: how many machines of which types, zones and\n"
-		 "markets, for which nodes and jobs, what would be tried if EC2 came up short, and which nodes would fail at once.\n"
+		 "markets, for which nodes and jobs, what would be tried if EC2 came up short, and which nodes would fail at once; first what\n"
+		 "EC2 was short of lately, which is why a type or zone may be missing.\n"
 		 "Launches nothing and changes nothing.\n\n"
 		 "  --resume-file FILE  jobs, as slurmctld gives them in SLURM_RESUME_FILE; without it the nodes have no job\n"
-		 "  --json              one JSON object: strategy, calls, failed, left_alone\n",
+		 "  --json              one JSON object: strategy, short, calls, failed, left_alone\n\n"
+		 "Exit status: 0 shown, also where nodes would fail; 1 it cannot be worked out, or nothing is applied; 2 wrong usage.\n",
 	.run = run,
 };

@@ -244,8 +244,10 @@ static int print_policy(const char *who, const char *cluster_name, const struct 
 		put_user(&p, "daemons");
 		put_roles(&p, c);
 	}
-	if (!who || strcmp(who, "apply") == 0)
+	if (!who || strcmp(who, "apply") == 0) {
 		put_user(&p, "apply");
+		statement(&p, "apply", "Quotas", one(&p, "servicequotas:ListServiceQuotas"), one(&p, "*"), NULL);
+	}
 	put(&p, doc, "Statement", p.list);
 	rc = p.failed ? EXIT_PROBLEM : EXIT_OK;
 	if (p.failed)

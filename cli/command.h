@@ -24,6 +24,7 @@ extern const struct command cmd_render;
 extern const struct command cmd_apply;
 extern const struct command cmd_status;
 extern const struct command cmd_events;
+extern const struct command cmd_limits;
 extern const struct command cmd_plan;
 extern const struct command cmd_policy;
 extern const struct command cmd_uninstall;

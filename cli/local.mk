@@ -9,6 +9,7 @@ bin_PROGRAMS += %D%/slurm-ec2
 	%D%/cmd_apply.c \
 	%D%/cmd_check.c \
 	%D%/cmd_events.c \
+	%D%/cmd_limits.c %D%/limits.h %D%/limits_read.c %D%/limits_judge.c \
 	%D%/cmd_plan.c \
 	%D%/cmd_policy.c \
 	%D%/cmd_render.c \

@@ -16,6 +16,7 @@ static const struct command *const commands[] = {
 	&cmd_status,
 	&cmd_events,
 	&cmd_plan,
+	&cmd_limits,
 	&cmd_policy,
 	&cmd_uninstall,
 	&cmd_version,

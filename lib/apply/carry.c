@@ -146,6 +146,12 @@ static void sort_stale(struct carry *c)
 
 /* ---- machines */
 
+/* The rule and its words. */
+static char *note_text(const struct action *a)
+{
+	return a->code && a->reason ? str_fmt("%s: %s", a->code, a->reason) : str_dup(a->code ? a->code : a->reason);
+}
+
 /* One transaction for all. An event never decides anything, so a failure is only logged. */
 static void note_terminations(struct carry *c)
 {
@@ -157,9 +163,13 @@ static void note_terminations(struct carry *c)
 	}
 	for (size_t i = 0; i < c->plan->n; i++) {
 		const struct action *a = &c->plan->v[i];
+		char *detail;
 
-		if (a->kind == ACT_TERMINATE && c->fate[i] == FATE_GO)
-			apply_event(c->w, "terminate", a->node, a->instance, a->code);
+		if (a->kind != ACT_TERMINATE || c->fate[i] != FATE_GO)
+			continue;
+		detail = note_text(a);
+		apply_event(c->w, "terminate", a->node, a->instance, detail);
+		free(detail);
 	}
 	if (store_batch_end(c->w->store, 0, &e) < 0)
 		log_warn("events: %s", e.text);
@@ -355,15 +365,18 @@ static uint32_t state_of(enum action_kind k)
 	}
 }
 
-/* What a person looks for later: why nodes were not used for a while. */
-static void note_capacity(struct carry *c, const struct action *a, const struct strs *names)
+/* What a person looks for later: why nodes were not used for a while, or went DOWN. */
+static void note_state(struct carry *c, const struct action *a, const struct strs *names)
 {
-	char *text;
+	bool capacity = a->code && str_prefix(a->code, "capacity-");
+	char *text, *detail;
 
-	if (!a->code || !str_prefix(a->code, "capacity-"))
+	if (!capacity && a->kind != ACT_NODE_DOWN)
 		return;
 	text = nodeset_text_of((const char *const *)names->v, names->n);
-	apply_event(c->w, a->code, text, NULL, a->reason);
+	detail = capacity ? str_dup(a->reason) : note_text(a);
+	apply_event(c->w, capacity ? a->code : "node-down", text, NULL, detail);
+	free(detail);
 	free(text);
 }
 
@@ -387,7 +400,7 @@ static void state_group(struct carry *c, size_t first, bool *done, size_t *at)
 	if (tell_state((const char *const *)names.v, names.n, state_of(f->kind), f->reason, c->deadline, &e) < 0)
 		failed(c, first, &e);
 	else if (names.n > 0)
-		note_capacity(c, f, &names);
+		note_state(c, f, &names);
 	strs_clear(&names);
 }
 

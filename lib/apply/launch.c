@@ -256,14 +256,19 @@ static void tell_refusal(struct world *w, const struct launching *l, const char 
 {
 	const char *remedy = launching_remedy(code);
 	const char *request = l->call->error.request_id;
-	char *detail = str_fmt("launch %s, %s/%s stage %d, %zu nodes%s%s%s%s: %s: %s%s%s%s%s%s", l->row.id, l->row.queue,
-			       l->row.resource, l->row.stage, l->row.nodes.n, type ? ", " : "", type ? type : "",
-			       subnet ? " in " : "", subnet ? subnet : "", code, message ? message : "EC2 said nothing more",
-			       *request ? " (request " : "", request, *request ? ")" : "", *remedy ? "; " : "", remedy);
+	char *nodes = nodeset_text_of((const char *const *)l->row.nodes.v, l->row.nodes.n);
+	char *jobs = strs_join(&l->row.jobs, ",");
+	char *detail = str_fmt("launch %s, stage %d, jobs %s: %zu machines for %s/%s%s%s%s%s: %s: %s%s%s%s%s%s", l->row.id,
+			       l->row.stage, jobs && *jobs ? jobs : "-", l->row.nodes.n, l->row.queue, l->row.resource,
+			       type ? ", " : "", type ? type : "", subnet ? " in " : "", subnet ? subnet : "", code,
+			       message ? message : "EC2 said nothing more", *request ? " (request " : "", request,
+			       *request ? ")" : "", *remedy ? "; " : "", remedy);
 
 	log_warn("%s", detail ? detail : code);
-	apply_event(w, "launch-refused", NULL, NULL, detail);
+	apply_event(w, "launch-refused", nodes, NULL, detail);
 	free(detail);
+	free(jobs);
+	free(nodes);
 }
 
 static void tell_refused(struct world *w, const struct launching *l)

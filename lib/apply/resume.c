@@ -19,6 +19,7 @@
 #include "lib/node/map.h"
 #include "lib/node/name.h"
 #include "lib/node/node.h"
+#include "lib/node/nodeset.h"
 #include "lib/slurmctl/slurmctl.h"
 #include "lib/state/store.h"
 
@@ -206,9 +207,11 @@ static int down_all(const struct resume_request *q, const char *code, const char
 
 static int refuse(struct world *w, const struct resume_request *q, int64_t deadline, const struct err *why)
 {
+	char *nodes = nodeset_text_of((const char *const *)q->nodes.v, q->nodes.n);
 	struct err e = {""};
 
-	apply_event(w, "resume-refused", NULL, NULL, why->text);
+	apply_event(w, "resume-refused", nodes, NULL, why->text);
+	free(nodes);
 	if (down_all(q, "NotWatched", why->text, deadline, &e) < 0)
 		log_error("%s", e.text);
 	return -1;

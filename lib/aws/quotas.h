@@ -27,4 +27,7 @@ int aws_quotas(struct aws *a, const char *service, struct aws_quotas *out, int64
 void aws_quotas_clear(struct aws_quotas *q);
 const struct aws_quota *aws_quotas_find(const struct aws_quotas *q, const char *code); /* NULL = not there */
 
+/* The code of the vCPU quota that launches of a type count against in a market (MARKET_...); NULL = none is known. */
+const char *aws_quota_code(const char *type, const char *market);
+
 #endif

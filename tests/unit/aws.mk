@@ -2,7 +2,7 @@
 if HAVE_CMOCKA
 AWS_UNIT_LIBS = $(LIBS_AWS) $(CMOCKA_LIBS)
 aws_unit_tests = %D%/test_sigv4 %D%/test_query %D%/test_classify %D%/test_bucket %D%/test_bucket_share \
-	%D%/test_endpoint %D%/test_credentials %D%/test_credentials_chain %D%/test_reply %D%/test_http %D%/test_ec2_body
+	%D%/test_endpoint %D%/test_credentials %D%/test_credentials_chain %D%/test_reply %D%/test_http %D%/test_ec2_body %D%/test_quota_code
 check_PROGRAMS += $(aws_unit_tests)
 TESTS += $(aws_unit_tests)
 %C%_test_sigv4_SOURCES = %D%/test_sigv4.c
@@ -27,6 +27,8 @@ TESTS += $(aws_unit_tests)
 %C%_test_http_LDADD = $(AWS_UNIT_LIBS)
 %C%_test_ec2_body_SOURCES = %D%/test_ec2_body.c tests/oracle/sample_calls.c tests/oracle/sample_calls.h
 %C%_test_ec2_body_LDADD = $(AWS_UNIT_LIBS)
+%C%_test_quota_code_SOURCES = %D%/test_quota_code.c
+%C%_test_quota_code_LDADD = $(AWS_UNIT_LIBS)
 endif
 EXTRA_DIST += %D%/ec2_server.py %D%/keys_server.py
 
