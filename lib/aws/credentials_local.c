@@ -19,7 +19,6 @@
 #define CONTAINER_BASE "http://169.254.170.2"
 #define CONTAINER_MS 2000
 #define TRIES 3
-#define MAX_ANSWER (64 * 1024)
 #define MAX_TOKEN 16384
 #define STALE_AGAIN_MS (2 * 60 * 1000)
 
@@ -148,16 +147,6 @@ static int add_authorization(const struct chain *c, struct strs *headers, struct
 	return rc;
 }
 
-static void collect(void *arg, const char *bytes, size_t n)
-{
-	struct buf *b = arg;
-
-	if (b->n + n <= MAX_ANSWER)
-		buf_add(b, bytes, n);
-	else
-		b->failed = true;
-}
-
 /* The answer's text in out; -1 after TRIES. */
 static int ask_container(struct http *h, const char *url, const struct strs *headers, struct buf *out, struct err *e)
 {
@@ -166,7 +155,7 @@ static int ask_container(struct http *h, const char *url, const struct strs *hea
 				 .headers = headers,
 				 .connect_ms = CONTAINER_MS,
 				 .total_ms = CONTAINER_MS,
-				 .on_data = collect,
+				 .on_data = http_collect,
 				 .arg = out};
 	struct http_answer a = {0};
 

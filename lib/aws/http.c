@@ -6,6 +6,7 @@
  */
 #include "lib/aws/http.h"
 
+#include "lib/base/buf.h"
 #include "lib/base/clock.h"
 #include "lib/base/err.h"
 #include "lib/base/num.h"
@@ -137,6 +138,16 @@ void http_destroy(struct http *h)
 	if (h->global)
 		curl_global_cleanup();
 	free(h);
+}
+
+void http_collect(void *arg, const char *bytes, size_t n)
+{
+	struct buf *b = arg;
+
+	if (n <= HTTP_COLLECT_MAX - b->n)
+		buf_add(b, bytes, n);
+	else
+		b->failed = true;
 }
 
 static size_t take_data(char *bytes, size_t size, size_t n, void *arg)

@@ -39,6 +39,10 @@ struct http_answer {
 	char detail[300];        /* curl's words for the fault */
 };
 
+#define HTTP_COLLECT_MAX (1024 * 1024)
+/* An on_data that keeps the whole answer: arg is a struct buf, which has failed when the answer is longer than that. */
+void http_collect(void *arg, const char *bytes, size_t n);
+
 /* The strings of the route are copied. */
 struct http *http_create(const struct http_route *route, struct err *e);
 void http_destroy(struct http *h); /* takes NULL */

@@ -18,7 +18,6 @@
 #define TIMEOUT_MS 1000
 #define TOKEN_TTL_S 21600
 #define TOKEN_MARGIN_MS 60000
-#define MAX_ANSWER (64 * 1024) /* user data is at most 16 KiB */
 
 struct imds {
 	char *endpoint; /* as given */
@@ -63,16 +62,6 @@ void imds_destroy(struct imds *i)
 	free(i);
 }
 
-static void collect(void *arg, const char *bytes, size_t n)
-{
-	struct buf *b = arg;
-
-	if (b->n + n <= MAX_ANSWER)
-		buf_add(b, bytes, n);
-	else
-		b->failed = true;
-}
-
 static int make_ready(struct imds *i, struct err *e)
 {
 	const struct http_route direct = {.proxy = ""};
@@ -104,7 +93,7 @@ static int ask(struct imds *i, const char *method, const char *path, const char 
 		goto out;
 	}
 	struct http_request r = {.method = method, .url = url, .headers = &headers, .connect_ms = TIMEOUT_MS,
-				 .total_ms = TIMEOUT_MS, .on_data = collect, .arg = out};
+				 .total_ms = TIMEOUT_MS, .on_data = http_collect, .arg = out};
 
 	buf_reset(out);
 	if (http_once(i->http, &r, answer, e))
@@ -112,7 +101,7 @@ static int ask(struct imds *i, const char *method, const char *path, const char 
 	if (answer->fault)
 		err_set(e, "the instance metadata service at %s does not answer (%s)", i->endpoint, answer->detail);
 	else if (buf_failed(out))
-		err_set(e, "the instance metadata service sent more than %d bytes for %s", MAX_ANSWER, path);
+		err_set(e, "the instance metadata service sent more than %d bytes for %s", HTTP_COLLECT_MAX, path);
 	else
 		rc = 0;
 out:

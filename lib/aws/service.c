@@ -17,18 +17,7 @@
 #define TRIES 4
 #define CONNECT_MS 5000
 #define TOTAL_MS 15000
-#define MAX_ANSWER (4 * 1024 * 1024)
 #define SKEW_LEAST_MS 2000 /* Date has whole seconds */
-
-static void collect(void *arg, const char *bytes, size_t n)
-{
-	struct buf *b = arg;
-
-	if (b->n + n <= MAX_ANSWER)
-		buf_add(b, bytes, n);
-	else
-		b->failed = true;
-}
 
 static void set_error(struct aws_error *error, enum aws_class class, int status, const char *code, const char *message)
 {
@@ -69,7 +58,7 @@ static int try_once(struct http *h, const struct service_call *c, int64_t deadli
 	    .body_n = strlen(c->body),
 	    .connect_ms = CONNECT_MS,
 	    .total_ms = left_ms < TOTAL_MS ? left_ms : TOTAL_MS,
-	    .on_data = collect,
+	    .on_data = http_collect,
 	    .arg = &text,
 	};
 	int rc = -1;

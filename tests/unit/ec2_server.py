@@ -259,7 +259,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         role = ('{"Code":"Success","AccessKeyId":"ROLEKEY","SecretAccessKey":"s","Token":"ROLETOKEN%f",'
                 '"Expiration":"2999-01-01T00:00:00Z"}' % time.time())  # other keys each time
         answers = {'instance-id': 'i-77', 'placement/region': 'us-east-1', 'iam/security-credentials/': 'role1\n',
-                   'iam/security-credentials/role1': role, 'big': 'x' * 100000}
+                   'iam/security-credentials/role1': role, 'big': 'x' * 1100000}
         text = answers.get(self.path[len(base):]) if self.path.startswith(base) else None
         self.answer(404 if text is None else 200, text or '', 'text/plain')
 
