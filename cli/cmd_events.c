@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd_events.c - `slurm-ec2 events`: what our programs did and what EC2 said, from the event log in our state. Changes nothing. */
+/* cmd_events.c - `slurm-ec2 events`: what our programs did and what EC2 said, from the event log in our state. Changes
+ * nothing. */
 #include "build_config.h"
 
 #include "cli/command.h"

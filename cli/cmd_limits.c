@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cmd_limits.c - `slurm-ec2 limits`: what stands between a compute resource and its MaxCount: vCPU quotas, addresses of its
- * subnets, reservations, EC2's launch rate, and what EC2 was short of lately. Shows what limits_read.c and limits_judge.c found.
+ * subnets, reservations, EC2's launch rate, and what EC2 was short of lately. Shows what limits_read.c and limits_judge.c
+ * found.
  */
 #include "build_config.h"
 
@@ -18,8 +19,8 @@
 
 /* --- as text */
 
-static const char *const titles[] = {"QUEUE", "RESOURCE", "TYPE", "MARKET", "MAX", "VCPUS",
-				     "QUOTA", "OTHERS", "RUNNING", "ADDRESSES", "RESERVED", "LAUNCH", "CLOSED"};
+static const char *const titles[] = {"QUEUE",  "RESOURCE", "TYPE",	"MARKET",   "MAX",    "VCPUS", "QUOTA",
+				     "OTHERS", "RUNNING",  "ADDRESSES", "RESERVED", "LAUNCH", "CLOSED"};
 #define N_COLUMNS (sizeof(titles) / sizeof(titles[0]))
 #define N_WORDS 4 /* the first are words, to the left; the others numbers, to the right */
 
@@ -116,11 +117,12 @@ static void print_quotas(const struct limits *l)
 {
 	for (size_t i = 0; i < l->n_quotas; i++) {
 		const struct limits_quota *q = &l->quotas[i];
-		char *value = number(q->value), *ours = number(q->ours), *others = number(q->others);
+		char *value = number(q->value), *ours = number(q->ours), *others = number(q->others), *need = number(q->need);
 
-		printf("%s %s  %s: %s vCPUs; %s run here, %s are in use by others, %" PRId64 " are needed at MaxCount\n", i ? "     " : "quota",
-		       q->code, q->name ? q->name : "its name is not known", value ? value : "?", ours ? ours : "?",
-		       others ? others : "?", q->need);
+		printf("quota %s  %s%s%s vCPUs; %s run here, %s are in use by others, %s are needed at MaxCount\n", q->code,
+		       q->name ? q->name : "", q->name ? ": " : "", value ? value : "?", ours ? ours : "?",
+		       others ? others : "?", need ? need : "?");
+		free(need);
 		free(value);
 		free(ours);
 		free(others);
@@ -134,7 +136,8 @@ static void print_away(const struct limits *l)
 
 		printf("%s%s%s: ", limits_source_title(a->source), a->region ? " in " : "", a->region ? a->region : "");
 		if (a->denied && limits_source_action(a->source))
-			printf("not allowed; %s is needed, see slurm-ec2 policy --for apply: ", limits_source_action(a->source));
+			printf("not allowed; %s is needed, see slurm-ec2 policy --for apply: ",
+			       limits_source_action(a->source));
 		else
 			printf("not known: ");
 		puts(a->why);
@@ -152,7 +155,8 @@ static int print_text(const struct limits *l)
 	for (size_t i = 0; i < l->warnings.n; i++)
 		puts(l->warnings.v[i]);
 	if (!l->warnings.n)
-		puts(l->n_away ? "no limit below MaxCount is known, as far as could be read" : "no limit below MaxCount is known");
+		puts(l->n_away ? "no limit below MaxCount is known, as far as could be read"
+			       : "no limit below MaxCount is known");
 	print_away(l);
 	return 0;
 }
@@ -180,19 +184,17 @@ static int put_row(struct json_object *list, const struct limits *l, const struc
 	struct json_object *o = add_object(list);
 
 	return !o || jview_put_str(o, "queue", row->r->queue) || jview_put_str(o, "resource", row->r->name) ||
-			       jview_put_i64(o, "stage", row->stage - row->r->stages) || jview_put_str(o, "market", row->market) ||
-			       jview_put_strs(o, "instance_types", &row->stage->instance_types) ||
-			       jview_put_i64(o, "max_count", row->r->max_count) || put_known(o, "running", row->running) ||
-			       put_known(o, "vcpus", row->vcpus) ||
-			       jview_put_str(o, "quota", row->quota == SIZE_MAX ? NULL : l->quotas[row->quota].code) ||
-			       put_known(o, "quota_machines", row->quota_room) ||
-			       put_known(o, "free_addresses", row->addresses) ||
-			       jview_put_str(o, "reservation_state", row->reserved) ||
-			       put_known(o, "reserved", row->reserved_total) || put_known(o, "reserved_free", row->reserved_free) ||
-			       jview_put_i64(o, "launch_s", row->seconds) || jview_put_i64(o, "offerings", row->offerings) ||
-			       put_known(o, "closed", row->closed)
-		       ? -1
-		       : 0;
+		       jview_put_i64(o, "stage", row->stage - row->r->stages) || jview_put_str(o, "market", row->market) ||
+		       jview_put_strs(o, "instance_types", &row->stage->instance_types) ||
+		       jview_put_i64(o, "max_count", row->r->max_count) || put_known(o, "running", row->running) ||
+		       put_known(o, "vcpus", row->vcpus) ||
+		       jview_put_str(o, "quota", row->quota == SIZE_MAX ? NULL : l->quotas[row->quota].code) ||
+		       put_known(o, "quota_machines", row->quota_room) || put_known(o, "free_addresses", row->addresses) ||
+		       jview_put_str(o, "reservation_state", row->reserved) || put_known(o, "reserved", row->reserved_total) ||
+		       put_known(o, "reserved_free", row->reserved_free) || jview_put_i64(o, "launch_s", row->seconds) ||
+		       jview_put_i64(o, "offerings", row->offerings) || put_known(o, "closed", row->closed)
+		   ? -1
+		   : 0;
 }
 
 static int put_quota(struct json_object *list, const struct limits *l, const struct limits_quota *q)
@@ -200,11 +202,10 @@ static int put_quota(struct json_object *list, const struct limits *l, const str
 	struct json_object *o = add_object(list);
 
 	return !o || jview_put_str(o, "code", q->code) || jview_put_str(o, "name", q->name) ||
-			       jview_put_str(o, "region", l->clouds[q->cloud].region) || put_known(o, "vcpus", q->value) ||
-			       put_known(o, "ours", q->ours) || put_known(o, "others", q->others) ||
-			       jview_put_i64(o, "needed", q->need)
-		       ? -1
-		       : 0;
+		       jview_put_str(o, "region", l->clouds[q->cloud].region) || put_known(o, "vcpus", q->value) ||
+		       put_known(o, "ours", q->ours) || put_known(o, "others", q->others) || put_known(o, "needed", q->need)
+		   ? -1
+		   : 0;
 }
 
 static int put_away(struct json_object *list, const struct limits_away *a)
@@ -212,10 +213,10 @@ static int put_away(struct json_object *list, const struct limits_away *a)
 	struct json_object *o = add_object(list);
 
 	return !o || jview_put_str(o, "source", limits_source_key(a->source)) || jview_put_str(o, "region", a->region) ||
-			       jview_put_bool(o, "denied", a->denied) ||
-			       jview_put_str(o, "action", limits_source_action(a->source)) || jview_put_str(o, "error", a->why)
-		       ? -1
-		       : 0;
+		       jview_put_bool(o, "denied", a->denied) || jview_put_str(o, "action", limits_source_action(a->source)) ||
+		       jview_put_str(o, "error", a->why)
+		   ? -1
+		   : 0;
 }
 
 /* A fresh list under `key`, borrowed; NULL on no memory. */
@@ -248,7 +249,7 @@ static int print_json(const struct limits *l)
 
 	if (rc == 0)
 		puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
-							       JSON_C_TO_STRING_NOSLASHESCAPE));
+							   JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(o);
 	return rc;
 }
@@ -279,14 +280,15 @@ static int run(int argc, char **argv)
 }
 
 const struct command cmd_limits = {
-	.name = "limits",
-	.help = "what is below MaxCount: quotas, addresses, reservations",
-	.usage = "usage: slurm-ec2 limits [--json]\n"
-		 "Show for each compute resource, and for each stage of its Fallback, what stands between it and MaxCount: the vCPUs it\n"
-		 "needs, the vCPU quota and what others use of it, free addresses of its subnets, its reservation (free of all), how long\n"
-		 "EC2 takes to launch all, and how many of its offerings (type and zone) EC2 was short of lately. Then a sentence for each\n"
-		 "limit below MaxCount. What may not be read or does not answer is said and shown as \"?\".\n\n"
-		 "  --json  one JSON object: resources, quotas, warnings, away\n\n"
-		 "Exit status: 0 all sources answered, 1 one did not, or nothing is applied, 2 wrong usage.\n",
-	.run = run,
+    .name = "limits",
+    .help = "what is below MaxCount: quotas, addresses, reservations",
+    .usage = "usage: slurm-ec2 limits [--json]\n"
+	     "Show for each compute resource, and for each stage of its Fallback, what stands between it and MaxCount: the\n"
+	     "vCPUs it needs, the vCPU quota and what others use of it, free addresses of its subnets, its reservation (free\n"
+	     "of all), how long EC2 takes to launch all, and how many of its offerings (type and zone) EC2 was short of\n"
+	     "lately. Then a sentence for each limit below MaxCount. What may not be read or does not answer is said and\n"
+	     "shown as \"?\".\n\n"
+	     "  --json  one JSON object: resources, quotas, warnings, away\n\n"
+	     "Exit status: 0 all sources answered, 1 one did not, or nothing is applied, 2 wrong usage.\n",
+    .run = run,
 };

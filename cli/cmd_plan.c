@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd_plan.c - `slurm-ec2 plan resume`: what the resume program would launch for these nodes now, and why. Asks slurmctld for job
- * priorities at most; launches nothing, changes nothing, does not ask EC2.
+/* cmd_plan.c - `slurm-ec2 plan resume`: what the resume program would launch for these nodes now, and why. Asks slurmctld for
+ * job priorities at most; launches nothing, changes nothing, does not ask EC2.
  *
  * The plan is the resume program's own (lib/plan/resume.h) with the same inputs; each call is answered as if EC2 gave all.
  */
@@ -167,7 +167,8 @@ static bool concerns(const struct preview *p, const struct shortage *f, const bo
 			const struct gen_stage *g = &r->stages[k];
 
 			if (str_eq(capacity_market(r, g), f->of.market) && strs_has(&g->instance_types, f->of.type) &&
-			    (str_eq(f->of.zone, ZONE_ANY) || !g->zones.n || strs_has(&g->zones, f->of.zone)) && capacity_holds(f, g))
+			    (str_eq(f->of.zone, ZONE_ANY) || !g->zones.n || strs_has(&g->zones, f->of.zone)) &&
+			    capacity_holds(f, g))
 				return true;
 		}
 	}
@@ -501,11 +502,12 @@ const struct command cmd_plan = {
 	.help = "show what a resume would launch, without launching",
 	.usage = "usage: slurm-ec2 plan resume HOSTLIST [--resume-file FILE] [--json]\n"
 		 "Show the EC2 calls that resume would make for these nodes now: how many machines of which types, zones and\n"
-		 "markets, for which nodes and jobs, what would be tried if EC2 came up short, and which nodes would fail at once; first what\n"
-		 "EC2 was short of lately, which is why a type or zone may be missing.\n"
+		 "markets, for which nodes and jobs, what would be tried if EC2 came up short, and which nodes would fail at\n"
+		 "once; first what EC2 was short of lately, which is why a type or zone may be missing.\n"
 		 "Launches nothing and changes nothing.\n\n"
 		 "  --resume-file FILE  jobs, as slurmctld gives them in SLURM_RESUME_FILE; without it the nodes have no job\n"
 		 "  --json              one JSON object: strategy, short, calls, failed, left_alone\n\n"
-		 "Exit status: 0 shown, also where nodes would fail; 1 it cannot be worked out, or nothing is applied; 2 wrong usage.\n",
+		 "Exit status: 0 shown, also where nodes would fail; 1 it cannot be worked out, or nothing is applied;\n"
+		 "2 wrong usage.\n",
 	.run = run,
 };

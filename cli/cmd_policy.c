@@ -301,6 +301,6 @@ const struct command cmd_policy = {
 		 "  FILE                 a cluster.yaml: iam:PassRole for the instance profiles it names\n"
 		 "  --cluster-name NAME  narrow it to things tagged with this cluster's name (ClusterName)\n"
 		 "  --for daemons        only what resume, suspend and clustermgtd need all the time\n"
-		 "  --for apply          only what apply, status and uninstall need in addition\n",
+		 "  --for apply          only what apply, status, limits and uninstall need in addition\n",
 	.run = run,
 };

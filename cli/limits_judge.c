@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* limits_judge.c - what is below MaxCount, and by how much: the lines and sentences of `slurm-ec2 limits`, from what limits_read.c
- * read. Asks nobody. What is not known is -1 and never a warning.
+/* limits_judge.c - what is below MaxCount, and by how much: the lines and sentences of `slurm-ec2 limits`, from what
+ * limits_read.c read. Asks nobody. What is not known is -1 and never a warning.
  */
 #include "build_config.h"
 
@@ -297,6 +297,12 @@ static int64_t running_of(const struct limits *l, const struct gen_resource *r)
 	return m ? n : -1;
 }
 
+static void add_need(struct limits_quota *q, int64_t vcpus)
+{
+	q->resources++;
+	q->need = q->need < 0 || vcpus < 0 ? -1 : q->need + vcpus;
+}
+
 static int add_row(struct limits *l, const struct gen_resource *r, size_t stage)
 {
 	struct limits_row row = {.r = r, .stage = &r->stages[stage], .running = running_of(l, r)};
@@ -307,12 +313,11 @@ static int add_row(struct limits *l, const struct gen_resource *r, size_t stage)
 	row.addresses = stage_addresses(cloud_of(l, r), row.stage);
 	row.seconds = launch_seconds(l, r->max_count);
 	fill_reservation(l, &row);
-	if (fill_quotas(l, &row) || fill_offerings(l, &row) || mem_grow(&l->rows, &l->cap_rows, l->n_rows + 1, sizeof(*l->rows)))
+	if (fill_quotas(l, &row) || fill_offerings(l, &row) ||
+	    mem_grow(&l->rows, &l->cap_rows, l->n_rows + 1, sizeof(*l->rows)))
 		return -1;
-	if (stage == 0 && row.quota != SIZE_MAX && !row.more_quotas && row.vcpus >= 0) {
-		l->quotas[row.quota].need += row.vcpus;
-		l->quotas[row.quota].resources++;
-	}
+	if (stage == 0 && row.quota != SIZE_MAX && !row.more_quotas)
+		add_need(&l->quotas[row.quota], row.vcpus);
 	l->rows[l->n_rows++] = row;
 	return 0;
 }
@@ -339,8 +344,8 @@ static int warn_quota(struct limits *l, const struct limits_row *row, const char
 	if (!q || row->quota_room < 0 || row->quota_room >= row->r->max_count)
 		return 0;
 	return strs_addf(&l->warnings,
-			 "%s: the vCPU quota %s (%s) in %s is %" PRId64 ", with %" PRId64 " in use by others%s: room for %" PRId64
-			 " machine%s, MaxCount is %d; " REMEDY_QUOTA,
+			 "%s: the vCPU quota %s (%s) in %s is %" PRId64 ", with %" PRId64
+			 " in use by others%s: room for %" PRId64 " machine%s, MaxCount is %d; " REMEDY_QUOTA,
 			 name, q->code, q->name, l->clouds[q->cloud].region, q->value, q->others > 0 ? q->others : 0,
 			 row->more_quotas ? ", and the other types have one of their own" : "", row->quota_room,
 			 plural(row->quota_room), row->r->max_count);
@@ -375,7 +380,8 @@ static int warn_reservation(struct limits *l, const struct limits_row *row, cons
 	if (!row->reserved)
 		return 0;
 	if (strcmp(row->reserved, "active") != 0)
-		return strs_addf(&l->warnings, "%s: capacity reservation %s is %s, so it gives no machine", name, id, row->reserved);
+		return strs_addf(&l->warnings, "%s: capacity reservation %s is %s, so it gives no machine", name, id,
+				 row->reserved);
 	if (row->reserved_total >= row->r->max_count)
 		return 0;
 	return strs_addf(&l->warnings,
@@ -443,8 +449,8 @@ static int warn_shared_subnet(struct limits *l, size_t cloud, const struct ec2_s
 	if (n < 2 || need <= have)
 		return 0;
 	return strs_addf(&l->warnings,
-			 "all %zu compute resources that have subnet %s alone have %" PRId64 " machines at MaxCount; it has room for %" PRId64
-			 " of this cluster (%d free addresses)",
+			 "all %zu compute resources that have subnet %s alone have %" PRId64
+			 " machines at MaxCount; it has room for %" PRId64 " of this cluster (%d free addresses)",
 			 n, s->id, need, have, s->free_addresses);
 }
 
@@ -458,12 +464,12 @@ static int warn_rate(struct limits *l, size_t cloud)
 	seconds = launch_seconds(l, all);
 	if (!seconds)
 		return 0;
-	return strs_addf(&l->warnings,
-			 "%s: all %" PRId64 " machines at once take about %" PRId64 " s to launch: EC2 takes %g at once, then %g a second%s",
-			 l->clouds[cloud].region, all, seconds, l->rate.size > 0 ? l->rate.size : (double)BURST,
-			 l->rate.size > 0 ? l->rate.per_second : (double)REFILL,
-			 seconds > l->gen->resume_timeout_s ? "; that is longer than ResumeTimeout, so the last nodes would fail"
-							    : "");
+	return strs_addf(
+	    &l->warnings,
+	    "%s: all %" PRId64 " machines at once take about %" PRId64 " s to launch: EC2 takes %g at once, then %g a second%s",
+	    l->clouds[cloud].region, all, seconds, l->rate.size > 0 ? l->rate.size : (double)BURST,
+	    l->rate.size > 0 ? l->rate.per_second : (double)REFILL,
+	    seconds > l->gen->resume_timeout_s ? "; that is longer than ResumeTimeout, so the last nodes would fail" : "");
 }
 
 static int warn_cloud(struct limits *l, size_t cloud)

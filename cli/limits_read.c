@@ -60,8 +60,8 @@ static int add_away(struct limits *l, enum limits_source source, const char *reg
 	if (mem_grow(&l->away, &l->cap_away, l->n_away + 1, sizeof(*l->away)))
 		return -1;
 	a = &l->away[l->n_away];
-	*a = (struct limits_away){
-	    .source = source, .region = region, .denied = is_denied(why->text), .why = str_dup(why->text)};
+	*a =
+	    (struct limits_away){.source = source, .region = region, .denied = is_denied(why->text), .why = str_dup(why->text)};
 	l->n_away++;
 	return a->why ? 0 : -1;
 }
@@ -141,10 +141,11 @@ static int read_cloud(struct limits *l, size_t i)
 		 ask(l, c, LIMITS_RESERVATIONS, ec2_describe_reservations(NULL, 0), &c->reservations, deadline) ||
 		 all_types(l, i, &types) || all_subnets(l, i, &subnets);
 
-	rc = rc ||
-	     ask(l, c, LIMITS_TYPES, ec2_describe_instance_types((const char *const *)types.v, types.n), &c->types, deadline) ||
-	     ask(l, c, LIMITS_SUBNETS, ec2_describe_subnets((const char *const *)subnets.v, subnets.n), &c->subnets, deadline) ||
-	     ask_quotas(l, c, deadline);
+	rc =
+	    rc ||
+	    ask(l, c, LIMITS_TYPES, ec2_describe_instance_types((const char *const *)types.v, types.n), &c->types, deadline) ||
+	    ask(l, c, LIMITS_SUBNETS, ec2_describe_subnets((const char *const *)subnets.v, subnets.n), &c->subnets, deadline) ||
+	    ask_quotas(l, c, deadline);
 	strs_clear(&types);
 	strs_clear(&subnets);
 	return rc ? -1 : 0;

@@ -426,6 +426,16 @@ static int reservation(const struct action *a, struct err *e)
 	return slurmctl_reservation_delete(a->reservation, e);
 }
 
+static void note_reservation(struct carry *c, const struct action *a)
+{
+	char *nodes = a->nodes.n ? nodeset_text_of((const char *const *)a->nodes.v, a->nodes.n) : NULL;
+	char *detail = str_fmt("reservation %s: %s", a->reservation, a->reason ? a->reason : "-");
+
+	apply_event(c->w, action_kind_text(a->kind), nodes, NULL, detail);
+	free(detail);
+	free(nodes);
+}
+
 static void reservations(struct carry *c)
 {
 	struct err e = {""};
@@ -439,7 +449,7 @@ static void reservations(struct carry *c)
 		if (reservation(a, &e) < 0)
 			failed(c, i, &e);
 		else
-			apply_event(c->w, action_kind_text(a->kind), a->reservation, NULL, a->reason);
+			note_reservation(c, a);
 	}
 }
 

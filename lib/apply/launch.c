@@ -258,8 +258,9 @@ static void tell_refusal(struct world *w, const struct launching *l, const char 
 	const char *request = l->call->error.request_id;
 	char *nodes = nodeset_text_of((const char *const *)l->row.nodes.v, l->row.nodes.n);
 	char *jobs = strs_join(&l->row.jobs, ",");
-	char *detail = str_fmt("launch %s, stage %d, jobs %s: %zu machines for %s/%s%s%s%s%s: %s: %s%s%s%s%s%s", l->row.id,
-			       l->row.stage, jobs && *jobs ? jobs : "-", l->row.nodes.n, l->row.queue, l->row.resource,
+	char *detail = str_fmt("launch %s, stage %d, jobs %s: %zu machine%s for %s/%s%s%s%s%s: %s: %s%s%s%s%s%s", l->row.id,
+			       l->row.stage, jobs && *jobs ? jobs : "-", l->row.nodes.n, l->row.nodes.n == 1 ? "" : "s",
+			       l->row.queue, l->row.resource,
 			       type ? ", " : "", type ? type : "", subnet ? " in " : "", subnet ? subnet : "", code,
 			       message ? message : "EC2 said nothing more", *request ? " (request " : "", request,
 			       *request ? ")" : "", *remedy ? "; " : "", remedy);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 static const struct {
-	const char *families; /* between bars */
+	const char *families;	      /* between bars */
 	const char *on_demand, *spot; /* NULL = EC2 has none */
 } rows[] = {
     {"|p5|p5e|p5en|", "L-417A185B", "L-C4BD4855"}, /* spot alone tells them apart */
