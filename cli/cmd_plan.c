@@ -363,15 +363,6 @@ static int one_call(struct preview *p, const struct resume_step *s)
 	return answer_all(p, s);
 }
 
-/* What is closed is asked again within the stage's TimeLimit; shown is what comes if it stays closed. */
-static void tell_wait(struct preview *p, int64_t wake_ms)
-{
-	if (!p->json)
-		printf("waits for what EC2 is short of, asks again in %" PRId64 " s, until TimeLimit; if it stays short:\n",
-		       wake_ms > p->now_ms ? (wake_ms - p->now_ms + 999) / 1000 : 0);
-	resume_plan_hurry(p->plan);
-}
-
 static int all_calls(struct preview *p, struct err *e)
 {
 	struct resume_step steps[ROUND];
@@ -380,7 +371,7 @@ static int all_calls(struct preview *p, struct err *e)
 
 	while ((n = resume_plan_next(p->plan, p->now_ms, steps, ROUND, &wake)) > 0 || wake) {
 		if (!n)
-			tell_wait(p, wake);
+			resume_plan_hurry(p->plan);
 		for (size_t i = 0; i < n; i++)
 			if (one_call(p, &steps[i]))
 				return err_nomem(e);

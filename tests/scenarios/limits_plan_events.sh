@@ -13,8 +13,8 @@ eval "usual_settings_$(declare -f write_settings)"
 write_settings() {
 	usual_settings_write_settings
 	cat <<-'END'
-		CapacityRetry: 40
-		CapacityRetryLimit: 40
+		CapacityRetry: 60
+		CapacityRetryLimit: 60
 		Fallback:
 		  - Queue: queue2
 		    ComputeResource: more
