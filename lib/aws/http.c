@@ -22,14 +22,15 @@
 #include <sys/stat.h>
 
 #define HASHED_CERTS "/etc/ssl/certs"
-#define MAX_CONNECTIONS 16L /* kept open; more than are ever used at once */
-#define HOST_CONNECTIONS 8L
+#define MAX_CONNECTIONS 24L /* kept open; more than are ever used at once */
+#define HOST_CONNECTIONS 16L
 #define RECEIVE_BYTES 65536L /* an answer about 500 instances has 2 MB */
 #define MAX_RETRY_AFTER_S 3600
 
 struct transfer {
 	struct http *http;
-	struct transfer *next; /* in the list of idle ones */
+	struct transfer *next; /* in the list of idle ones, or of those held */
+	bool begun;            /* its first bytes were held once */
 	CURL *easy;
 	struct curl_slist *headers;
 	struct http_answer answer;
@@ -47,6 +48,7 @@ struct http {
 	bool tls;
 	bool global;
 	struct transfer *idle;
+	struct transfer *held; /* their answers have begun; they go on with the next step */
 	size_t active;
 };
 
@@ -150,10 +152,20 @@ void http_collect(void *arg, const char *bytes, size_t n)
 		b->failed = true;
 }
 
+/* libcurl reads an answer to its end before it looks at the next transfer, and starts nothing meanwhile. So the first bytes
+ * are held until the caller had a turn, when it may send what must not wait until thousands of instances are read. */
 static size_t take_data(char *bytes, size_t size, size_t n, void *arg)
 {
 	struct transfer *t = arg;
 
+	if (!t->begun) {
+		t->begun = true;
+		t->next = t->http->held;
+		t->http->held = t;
+		if (t->on_data)
+			t->on_data(t->arg, bytes, 0);
+		return CURL_WRITEFUNC_PAUSE;
+	}
 	if (t->on_data)
 		t->on_data(t->arg, bytes, size * n);
 	return size * n;
@@ -303,6 +315,7 @@ int http_start(struct http *h, const struct http_request *r, void *tag, struct e
 	t->on_data = r->on_data;
 	t->arg = r->arg;
 	t->tag = tag;
+	t->begun = false;
 	t->error[0] = '\0';
 	set_route(h, t->easy);
 	set_request(t, r);
@@ -349,6 +362,29 @@ static void fill_answer(struct transfer *t, CURLcode rc)
 		snprintf(t->answer.detail, sizeof t->answer.detail, "%s", t->error[0] ? t->error : curl_easy_strerror(rc));
 }
 
+static void drop_held(struct http *h, const struct transfer *t)
+{
+	for (struct transfer **at = &h->held; *at; at = &(*at)->next) {
+		if (*at == t) {
+			*at = t->next;
+			return;
+		}
+	}
+}
+
+static void go_on(struct http *h)
+{
+	int running;
+
+	while (h->held) {
+		struct transfer *t = h->held;
+
+		h->held = t->next;
+		curl_easy_pause(t->easy, CURLPAUSE_CONT);
+	}
+	curl_multi_perform(h->multi, &running);
+}
+
 static bool end_finished(struct http *h, void (*on_end)(void *, void *, const struct http_answer *), void *arg)
 {
 	bool any = false;
@@ -364,6 +400,7 @@ static bool end_finished(struct http *h, void (*on_end)(void *, void *, const st
 		curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&t);
 		fill_answer(t, rc);
 		curl_multi_remove_handle(h->multi, t->easy);
+		drop_held(h, t);
 		h->active--;
 		on_end(arg, t->tag, &t->answer);
 		transfer_idle(t);
@@ -388,17 +425,15 @@ static void wait_for_something(struct http *h, int64_t wait_ms)
 
 void http_step(struct http *h, int64_t wait_ms, void (*on_end)(void *, void *, const struct http_answer *), void *arg)
 {
-	int running;
-
 	if (!h->active) {
 		clock_sleep_ms(wait_ms);
 		return;
 	}
-	curl_multi_perform(h->multi, &running);
-	if (end_finished(h, on_end, arg) || wait_ms <= 0)
+	go_on(h);
+	if (end_finished(h, on_end, arg) || h->held || wait_ms <= 0)
 		return;
 	wait_for_something(h, wait_ms);
-	curl_multi_perform(h->multi, &running);
+	go_on(h);
 	end_finished(h, on_end, arg);
 }
 

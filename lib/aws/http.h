@@ -26,7 +26,7 @@ struct http_request {
 	size_t body_n;
 	int64_t connect_ms;          /* time to get a connection */
 	int64_t total_ms;
-	void (*on_data)(void *arg, const char *bytes, size_t n);
+	void (*on_data)(void *arg, const char *bytes, size_t n); /* first with n = 0: the answer begins */
 	void *arg;
 };
 

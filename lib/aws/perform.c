@@ -18,13 +18,14 @@
 #include <string.h>
 
 #define PARALLEL 8           /* EC2 lets 5 launches through at once and 2 a second; more in flight only wait there */
+#define CONNECTIONS 16       /* with those whose answer is arriving: EC2 works on the next ones while we read */
 #define CONNECT_MS 5000
 #define MUTATING_MS 90000    /* longer than EC2 takes: a time-out leaves a launch nobody knows of */
 #define READING_MS 60000
 #define TOKEN_REUSED "IdempotentParameterMismatch"
 #define SKEW_LEAST_MS 2000   /* Date has whole seconds */
 
-enum phase { WAITING, ACTIVE, DONE };
+enum phase { WAITING, ACTIVE, ANSWERING, DONE };
 
 struct flight {
 	struct run *run;
@@ -45,7 +46,8 @@ struct flight {
 struct run {
 	struct aws *a;
 	struct flight *flights;
-	size_t n, left, active;
+	size_t n, left;
+	size_t active, unanswered; /* in flight; those of which nothing has come yet */
 	int64_t deadline_ms;
 	void (*on_done)(struct ec2_call *, void *);
 	void *arg;
@@ -183,7 +185,13 @@ static const char *body_of(const struct flight *f)
 
 static void feed(void *arg, const char *bytes, size_t n)
 {
-	reply_feed(((struct flight *)arg)->reply, bytes, n);
+	struct flight *f = arg;
+
+	if (f->phase == ACTIVE) {
+		f->phase = ANSWERING;
+		f->run->unanswered--;
+	}
+	reply_feed(f->reply, bytes, n);
 }
 
 static int send_request(struct flight *f, struct err *e)
@@ -233,6 +241,7 @@ static void start(struct flight *f)
 	f->call->repeated = f->tries > 1;
 	f->call->sent = true;
 	f->run->active++;
+	f->run->unanswered++;
 	a->calls++;
 }
 
@@ -241,7 +250,7 @@ static int64_t start_ready(struct run *run)
 {
 	int64_t next_ms = INT64_MAX;
 
-	for (size_t i = 0; i < run->n && run->active < PARALLEL; i++) {
+	for (size_t i = 0; i < run->n && run->unanswered < PARALLEL && run->active < CONNECTIONS; i++) {
 		struct flight *f = &run->flights[i];
 		int64_t now_ms, delay;
 
@@ -363,6 +372,7 @@ static void flight_ended(void *arg, void *tag, const struct http_answer *answer)
 	struct aws_error error;
 
 	run->active--;
+	run->unanswered -= f->phase == ACTIVE;
 	if (answer->fault) {
 		fault_error(answer, &error);
 		judge(f, &error, answer);
