@@ -207,6 +207,8 @@ static void take(struct cloud *c, struct call *k, size_t choice, size_t n)
 {
 	const struct resume_choice *at = &k->step->choices[choice];
 
+	if (n == 0)
+		return; /* the cloud may have no place for the choice */
 	for (size_t i = 0; i < n; i++) {
 		struct instance *one = instances_add(&k->got);
 
