@@ -32,4 +32,4 @@ check-faults: $(plan_tests)
 	PLAN_TESTS='$(filter-out %_nomem,$(plan_tests))' OBJECTS_test_plan_property='$(tests_unit_test_plan_property_OBJECTS)' \
 	$(srcdir)/tests/plant_faults $(FAULTS)
 .PHONY: check-faults
-EXTRA_DIST += tests/plant_faults tests/plant_faults.d/reconcile.txt tests/plant_faults.d/capacity.txt
+EXTRA_DIST += tests/plant_faults tests/plant_faults.d/reconcile.txt tests/plant_faults.d/capacity.txt tests/plant_faults.d/resume.txt

@@ -414,6 +414,35 @@ static void test_leave(void **state)
 	generation_destroy(g);
 }
 
+/* EC2 may give more than was asked: a job that had failed before is served by what came for a later one. */
+static void test_more_than_asked(void **state)
+{
+	struct generation *g = make_gen(100);
+	struct resume_request r = { 0 };
+	struct resume_input in;
+	struct resume_plan *p = plan_of(g, &r, &in, "q-dy-a-[1-2]", "q-dy-a-3");
+	const struct resume_result *out;
+	struct resume_step s[4];
+
+	(void)state;
+	assert_int_equal(next(p, s, 4), 1); /* both jobs */
+	answer_n(p, s[0].id, 0, INSTANCE_PENDING, ICE);
+	assert_int_equal(next(p, s, 4), 1);
+	assert_int_equal(s[0].nodes->n, 2);
+	answer_n(p, s[0].id, 0, INSTANCE_PENDING, ICE);
+	assert_int_equal(next(p, s, 4), 1);
+	assert_int_equal(s[0].nodes->n, 1);
+	answer_n(p, s[0].id, 3, INSTANCE_PENDING, NULL);
+	assert_int_equal(next(p, s, 4), 0);
+	out = resume_plan_result(p, NULL);
+	assert_int_equal(out->n_bind, 3);
+	assert_int_equal(out->n_fail, 0);
+	assert_int_equal(out->n_surplus, 0);
+	resume_plan_destroy(p);
+	resume_request_clear(&r);
+	generation_destroy(g);
+}
+
 /* Nodes that another process claimed meanwhile count as served. */
 static void test_taken(void **state)
 {
@@ -504,7 +533,8 @@ static void test_large(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_worlds), cmocka_unit_test(test_leave),  cmocka_unit_test(test_taken),
+		cmocka_unit_test(test_worlds), cmocka_unit_test(test_leave),  cmocka_unit_test(test_more_than_asked),
+		cmocka_unit_test(test_taken),
 		cmocka_unit_test(test_odd_answers), cmocka_unit_test(test_large),
 	};
 
