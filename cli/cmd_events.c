@@ -51,13 +51,11 @@ static int read_events(const struct event_query *q, struct events *out, struct e
 
 static int put_event(struct json_object *list, const struct event *v)
 {
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = jview_add_object(list);
 	char when[25];
 
-	if (!o || json_object_array_add(list, o)) {
-		json_object_put(o);
+	if (!o)
 		return -1;
-	}
 	clock_iso(v->time_ms, when);
 	return jview_put_i64(o, "id", v->id) || jview_put_i64(o, "time_ms", v->time_ms) || jview_put_str(o, "time", when) ||
 			       jview_put_str(o, "type", v->type) || jview_put_str(o, "node", v->node) ||

@@ -163,17 +163,6 @@ static int print_text(const struct limits *l)
 
 /* --- as JSON; what is not known is left out */
 
-static struct json_object *add_object(struct json_object *list)
-{
-	struct json_object *o = json_object_new_object();
-
-	if (o && json_object_array_add(list, o)) {
-		json_object_put(o);
-		return NULL;
-	}
-	return o;
-}
-
 static int put_known(struct json_object *o, const char *key, int64_t n)
 {
 	return n < 0 ? 0 : jview_put_i64(o, key, n);
@@ -181,7 +170,7 @@ static int put_known(struct json_object *o, const char *key, int64_t n)
 
 static int put_row(struct json_object *list, const struct limits *l, const struct limits_row *row)
 {
-	struct json_object *o = add_object(list);
+	struct json_object *o = jview_add_object(list);
 
 	return !o || jview_put_str(o, "queue", row->r->queue) || jview_put_str(o, "resource", row->r->name) ||
 		       jview_put_i64(o, "stage", row->stage - row->r->stages) || jview_put_str(o, "market", row->market) ||
@@ -199,7 +188,7 @@ static int put_row(struct json_object *list, const struct limits *l, const struc
 
 static int put_quota(struct json_object *list, const struct limits *l, const struct limits_quota *q)
 {
-	struct json_object *o = add_object(list);
+	struct json_object *o = jview_add_object(list);
 
 	return !o || jview_put_str(o, "code", q->code) || jview_put_str(o, "name", q->name) ||
 		       jview_put_str(o, "region", l->clouds[q->cloud].region) || put_known(o, "vcpus", q->value) ||
@@ -210,7 +199,7 @@ static int put_quota(struct json_object *list, const struct limits *l, const str
 
 static int put_away(struct json_object *list, const struct limits_away *a)
 {
-	struct json_object *o = add_object(list);
+	struct json_object *o = jview_add_object(list);
 
 	return !o || jview_put_str(o, "source", limits_source_key(a->source)) || jview_put_str(o, "region", a->region) ||
 		       jview_put_bool(o, "denied", a->denied) || jview_put_str(o, "action", limits_source_action(a->source)) ||

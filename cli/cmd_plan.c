@@ -114,7 +114,7 @@ static int make_plan(struct preview *p, struct err *e)
 	    .strategy = p->gen->scaling,
 	    .batch_max = (size_t)p->set->launch_batch,
 	    .shortages = &p->shortages,
-	    .rule = {.first_ms = p->set->capacity_retry_s * 1000, .limit_ms = p->set->capacity_retry_limit_s * 1000},
+	    .rule = capacity_rule_of(p->set),
 	    .seed = 1,
 	};
 	p->plan = resume_plan_create(&p->in, e);
@@ -142,17 +142,6 @@ static void preview_clear(struct preview *p)
 	generation_destroy(p->gen);
 	settings_destroy(p->set);
 	json_object_put(p->json);
-}
-
-static struct json_object *add_object(struct json_object *list)
-{
-	struct json_object *o = json_object_new_object();
-
-	if (o && json_object_array_add(list, o)) {
-		json_object_put(o);
-		return NULL;
-	}
-	return o;
 }
 
 /* --- what EC2 was short of: why a choice is missing below, or a node would fail */
@@ -205,7 +194,7 @@ static void print_shortage(const struct preview *p, const struct shortage *f)
 
 static int put_json_shortage(const struct preview *p, const struct shortage *f, struct json_object *list)
 {
-	struct json_object *o = add_object(list);
+	struct json_object *o = jview_add_object(list);
 	int64_t allowed = capacity_allowed(f, p->now_ms);
 
 	return !o || jview_put_str(o, "type", f->of.type) || jview_put_str(o, "zone", f->of.zone) ||
@@ -302,7 +291,7 @@ static int put_json_choices(struct json_object *o, const struct gen_stage *g, co
 		return -1;
 	for (size_t i = 0; i < s->n_choices; i++) {
 		const struct resume_choice *c = &s->choices[i];
-		struct json_object *one = add_object(list);
+		struct json_object *one = jview_add_object(list);
 
 		if (!one || jview_put_str(one, "instance_type", g->instance_types.v[c->type]) ||
 		    (c->subnet < g->subnet_ids.n && (jview_put_str(one, "subnet_id", g->subnet_ids.v[c->subnet]) ||
@@ -316,7 +305,7 @@ static int put_json_call(struct preview *p, const struct resume_step *s)
 {
 	const struct gen_resource *r = &p->gen->resources[s->resource];
 	const struct gen_stage *g = &r->stages[s->stage];
-	struct json_object *o = add_object(p->calls);
+	struct json_object *o = jview_add_object(p->calls);
 
 	return !o || jview_put_str(o, "action", api_of(r)) || jview_put_str(o, "queue", r->queue) ||
 			       jview_put_str(o, "resource", r->name) || jview_put_i64(o, "stage", (int64_t)s->stage) ||
@@ -388,7 +377,7 @@ static int put_json_failed(struct preview *p, const struct resume_result *r)
 	if (!list || jview_put_obj(p->json, "failed", list) || jview_put_strs(p->json, "left_alone", &p->live))
 		return -1;
 	for (size_t i = 0; i < r->n_fail; i++) {
-		struct json_object *o = add_object(list);
+		struct json_object *o = jview_add_object(list);
 
 		if (!o || jview_put_str(o, "node", r->fail[i].node) || jview_put_str(o, "code", r->fail[i].code))
 			return -1;

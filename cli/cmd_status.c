@@ -442,12 +442,10 @@ static int put_counts(struct json_object *o, const struct status *s, const struc
 static int put_resource(struct json_object *list, const struct status *s, size_t i)
 {
 	const struct gen_resource *r = &s->gen->resources[i];
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = jview_add_object(list);
 
-	if (!o || json_object_array_add(list, o)) {
-		json_object_put(o);
+	if (!o)
 		return -1;
-	}
 	return jview_put_str(o, "queue", r->queue) || jview_put_str(o, "resource", r->name) ||
 			       jview_put_strs(o, "instance_types", &r->instance_types) ||
 			       jview_put_i64(o, "min", r->min_count) || jview_put_i64(o, "max", r->max_count) ||
@@ -458,12 +456,10 @@ static int put_resource(struct json_object *list, const struct status *s, size_t
 
 static int put_launch(struct json_object *list, const struct launch *l)
 {
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = jview_add_object(list);
 
-	if (!o || json_object_array_add(list, o)) {
-		json_object_put(o);
+	if (!o)
 		return -1;
-	}
 	return jview_put_str(o, "id", l->id) || jview_put_str(o, "queue", l->queue) ||
 			       jview_put_str(o, "resource", l->resource) || jview_put_strs(o, "nodes", &l->nodes) ||
 			       jview_put_str(o, "state", launch_state_text(l->state)) ||
@@ -474,13 +470,11 @@ static int put_launch(struct json_object *list, const struct launch *l)
 
 static int put_shortage(struct json_object *list, const struct status *s, const struct shortage *f)
 {
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = jview_add_object(list);
 	int64_t allowed = capacity_allowed(f, s->now_ms);
 
-	if (!o || json_object_array_add(list, o)) {
-		json_object_put(o);
+	if (!o)
 		return -1;
-	}
 	return jview_put_str(o, "type", f->of.type) || jview_put_str(o, "zone", f->of.zone) ||
 			       jview_put_str(o, "market", f->of.market) || jview_put_str(o, "code", f->code) ||
 			       jview_put_str(o, "message", f->message) || jview_put_i64(o, "refusals", f->failures) ||
@@ -506,12 +500,10 @@ static int put_source(struct json_object *all, const char *name, const struct so
 
 static int put_machine(struct json_object *list, const struct status *s, const struct instance *m)
 {
-	struct json_object *o = json_object_new_object();
+	struct json_object *o = jview_add_object(list);
 
-	if (!o || json_object_array_add(list, o)) {
-		json_object_put(o);
+	if (!o)
 		return -1;
-	}
 	return jview_put_str(o, "id", m->id) || jview_put_str(o, "state", instance_state_text(m->state)) ||
 			       jview_put_str(o, "type", m->type) || jview_put_str(o, "private_ip", m->private_ip) ||
 			       jview_put_str(o, "queue", m->queue) || jview_put_str(o, "resource", m->resource) ||

@@ -320,8 +320,7 @@ int observed_plan(struct world *w, const struct observed *o, struct kept *k, str
 
 void observed_forget(struct world *w, const struct observed *o)
 {
-	struct capacity_rule rule = {.first_ms = w->settings->capacity_retry_s * 1000,
-				     .limit_ms = w->settings->capacity_retry_limit_s * 1000};
+	struct capacity_rule rule = capacity_rule_of(w->settings);
 	int64_t now = clock_wall_ms();
 	struct err e = {""};
 

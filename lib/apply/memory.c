@@ -14,14 +14,6 @@
 
 #include <stdlib.h>
 
-struct capacity_rule memory_rule(const struct world *w)
-{
-	return (struct capacity_rule){
-	    .first_ms = w->settings->capacity_retry_s * 1000,
-	    .limit_ms = w->settings->capacity_retry_limit_s * 1000,
-	};
-}
-
 int memory_read(struct world *w, struct memory *m, struct err *e)
 {
 	shortages_clear(&m->known);
@@ -203,55 +195,23 @@ void memory_release(struct world *w, struct memory *m)
 
 /* ---- refusals */
 
-static int refuse_one(struct world *w, struct memory *m, const char *type, const char *zone, const char *market,
-		      const struct resume_refusal *f, struct err *e)
-{
-	struct capacity_rule rule = memory_rule(w);
-	struct shortage *s = shortages_find(&m->known, type, zone, market);
-
-	if (!s)
-		s = shortages_add(&m->known, type, zone, market);
-	if (!s || capacity_refused(s, &rule, f->code, f->message, clock_wall_ms(), rand_unit()) < 0)
-		return err_nomem(e);
-	return store_shortage_put(w->store, s, e);
-}
-
-static bool names(const char *wanted, const char *name)
-{
-	return !wanted || str_eq(wanted, name);
-}
-
-static int refuse_type(struct world *w, struct memory *m, const struct gen_resource *r, const struct gen_stage *g,
-		       const char *type, const struct resume_refusal *f, struct err *e)
-{
-	const char *market = capacity_market(r, g);
-
-	if (capacity_code_is_quota(f->code))
-		return refuse_one(w, m, type, ZONE_ANY, market, f, e);
-	for (size_t i = 0; i < g->subnet_ids.n; i++) {
-		const char *zone = i < g->zones.n ? g->zones.v[i] : "";
-
-		if (names(f->subnet_id, g->subnet_ids.v[i]) && refuse_one(w, m, type, zone, market, f, e) < 0)
-			return -1;
-	}
-	return 0;
-}
-
 int memory_refuse(struct world *w, struct memory *m, const struct gen_resource *r, size_t stage,
 		  const struct resume_refusal *refused, size_t n, struct err *e)
 {
 	const struct gen_stage *g = stage < r->n_stages ? &r->stages[stage] : NULL;
+	struct capacity_rule rule = capacity_rule_of(w->settings);
+	int64_t now = clock_wall_ms();
 	int rc = 0;
 
-	if (!g || store_batch_begin(w->store, e) < 0)
-		return g ? -1 : 0;
-	for (size_t i = 0; i < n && rc == 0; i++) {
-		if (!capacity_code_remembered(refused[i].code))
-			continue;
-		for (size_t t = 0; t < g->instance_types.n && rc == 0; t++) {
-			if (names(refused[i].type, g->instance_types.v[t]))
-				rc = refuse_type(w, m, r, g, g->instance_types.v[t], &refused[i], e);
-		}
+	for (size_t i = 0; g && i < n; i++) {
+		if (capacity_refused_stage(&m->known, r, g, &refused[i], &rule, now, rand_unit()) < 0)
+			return err_nomem(e);
+	}
+	if (store_batch_begin(w->store, e) < 0)
+		return -1;
+	for (size_t i = 0; i < m->known.n && rc == 0; i++) {
+		if (m->known.v[i].failed_ms == now)
+			rc = store_shortage_put(w->store, &m->known.v[i], e);
 	}
 	return store_batch_end(w->store, rc, e);
 }

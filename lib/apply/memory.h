@@ -34,7 +34,6 @@ enum gate {
 	GATE_CLOSED  /* the choices in the list are closed */
 };
 
-struct capacity_rule memory_rule(const struct world *w);
 int memory_read(struct world *w, struct memory *m, struct err *e);
 /* May this probe step go? *closed gets one entry a closed choice, at least one for GATE_CLOSED; texts are borrowed from the
  * generation and m, the caller frees the array. -1 no memory or the store. */

@@ -454,7 +454,7 @@ int run_plan(struct run *r, struct err *e)
 	    .strategy = r->w->gen->scaling,
 	    .batch_max = (size_t)r->w->settings->launch_batch,
 	    .shortages = &r->memory.known,
-	    .rule = memory_rule(r->w),
+	    .rule = capacity_rule_of(r->w->settings),
 	    .seed = (uint64_t)(rand_unit() * 9007199254740992.0),
 	    .first_stage = &r->first_stage,
 	};

@@ -225,6 +225,17 @@ int jview_put_bool(struct json_object *o, const char *key, bool val)
 	return jview_put_obj(o, key, json_object_new_boolean(val));
 }
 
+struct json_object *jview_add_object(struct json_object *list)
+{
+	struct json_object *o = json_object_new_object();
+
+	if (o && json_object_array_add(list, o)) {
+		json_object_put(o);
+		return NULL;
+	}
+	return o;
+}
+
 int jview_put_strs(struct json_object *o, const char *key, const struct strs *val)
 {
 	struct json_object *list = json_object_new_array();

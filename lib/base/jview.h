@@ -26,6 +26,8 @@ int jview_put_i64(struct json_object *o, const char *key, int64_t val);
 int jview_put_double(struct json_object *o, const char *key, double val);
 int jview_put_bool(struct json_object *o, const char *key, bool val);
 int jview_put_obj(struct json_object *o, const char *key, struct json_object *child);
+/* A new object at the end of a list; borrowed, NULL on no memory. */
+struct json_object *jview_add_object(struct json_object *list);
 int jview_put_strs(struct json_object *o, const char *key, const struct strs *val);
 
 #endif

@@ -302,18 +302,6 @@ static int put_members(struct json_object *o, const struct member *m, size_t n, 
 	return 0;
 }
 
-/* A new object at the end of a list: borrowed, NULL on no memory. */
-static struct json_object *add_object(struct json_object *list)
-{
-	struct json_object *one = json_object_new_object();
-
-	if (one && json_object_array_add(list, one)) {
-		json_object_put(one);
-		return NULL;
-	}
-	return one;
-}
-
 static int put_stages(struct json_object *o, const struct gen_resource *r)
 {
 	struct json_object *list = json_object_new_array(), *one;
@@ -321,7 +309,7 @@ static int put_stages(struct json_object *o, const struct gen_resource *r)
 	if (!list || jview_put_obj(o, "stages", list))
 		return -1;
 	for (size_t i = 0; i < r->n_stages; i++) {
-		one = add_object(list);
+		one = jview_add_object(list);
 		if (!one || put_members(one, stage_members, COUNT(stage_members), &r->stages[i]))
 			return -1;
 	}
@@ -335,7 +323,7 @@ static int put_resources(struct json_object *o, const struct generation *g)
 	if (!list || jview_put_obj(o, "resources", list))
 		return -1;
 	for (size_t i = 0; i < g->n_resources; i++) {
-		one = add_object(list);
+		one = jview_add_object(list);
 		if (!one || put_members(one, resource_members, COUNT(resource_members), &g->resources[i]) ||
 		    put_stages(one, &g->resources[i]))
 			return -1;
@@ -350,7 +338,7 @@ static int put_clouds(struct json_object *o, const struct generation *g)
 	if (!list || jview_put_obj(o, "clouds", list))
 		return -1;
 	for (size_t i = 0; i < g->n_clouds; i++) {
-		one = add_object(list);
+		one = jview_add_object(list);
 		if (!one || put_members(one, cloud_members, COUNT(cloud_members), &g->clouds[i]))
 			return -1;
 	}

@@ -314,17 +314,6 @@ static struct json_object *put_list(struct json_object *o, const char *key)
 	return child && !jview_put_obj(o, key, child) ? child : NULL;
 }
 
-static struct json_object *list_object(struct json_object *list)
-{
-	struct json_object *o = json_object_new_object();
-
-	if (o && json_object_array_add(list, o)) {
-		json_object_put(o);
-		return NULL;
-	}
-	return o;
-}
-
 static int list_text(struct json_object *list, const char *text)
 {
 	struct json_object *o = text ? json_object_new_string(text) : NULL;
@@ -370,7 +359,7 @@ static int write_network(struct json_object *o, const struct itype *t)
 	if (t->max_efa && (!(efa = put_section(n, "EfaInfo")) || jview_put_i64(efa, "MaximumEfaInterfaces", t->max_efa)))
 		return -1;
 	for (size_t i = 0; i < t->n_cards; i++) {
-		card = list_object(list);
+		card = jview_add_object(list);
 		if (!card || jview_put_i64(card, "NetworkCardIndex", t->cards[i].index) ||
 		    jview_put_i64(card, "MaximumNetworkInterfaces", t->cards[i].max_interfaces))
 			return -1;
@@ -387,7 +376,7 @@ static int write_gpus(struct json_object *o, const struct itype *t)
 	if (!(info = put_section(o, "GpuInfo")) || !(list = put_list(info, "Gpus")))
 		return -1;
 	for (size_t i = 0; i < t->n_gpus; i++) {
-		gpu = list_object(list);
+		gpu = jview_add_object(list);
 		if (!gpu || jview_put_str(gpu, "Name", t->gpus[i].name) ||
 		    jview_put_str(gpu, "Manufacturer", t->gpus[i].manufacturer) ||
 		    jview_put_i64(gpu, "Count", t->gpus[i].count) || !(memory = put_section(gpu, "MemoryInfo")) ||
@@ -420,7 +409,7 @@ char *itypes_to_json(const struct itypes *l)
 	size_t i;
 
 	for (i = 0; list && i < l->n; i++) {
-		one = list_object(list);
+		one = jview_add_object(list);
 		if (!one || write_type(one, &l->v[i]))
 			break;
 	}

@@ -5,8 +5,15 @@
 
 #include "lib/base/str.h"
 #include "lib/cluster/generation.h"
+#include "lib/cluster/settings.h"
+#include "lib/plan/resume.h"
 
 #include <stdlib.h>
+
+struct capacity_rule capacity_rule_of(const struct settings *s)
+{
+	return (struct capacity_rule){.first_ms = s->capacity_retry_s * 1000, .limit_ms = s->capacity_retry_limit_s * 1000};
+}
 
 /* --- codes */
 
@@ -253,4 +260,45 @@ bool capacity_all_closed(const struct gen_resource *r, const struct shortages *l
 	*code = why ? why : CODE_INSUFFICIENT;
 	*until_ms = first;
 	return true;
+}
+
+/* --- a refusal that no plan of this run sent */
+
+static bool speaks_of(const char *wanted, const char *name)
+{
+	return !wanted || str_eq(wanted, name);
+}
+
+static int refuse_row(struct shortages *l, const char *type, const char *zone, const char *market,
+		      const struct resume_refusal *f, const struct capacity_rule *rule, int64_t now_ms, double chance)
+{
+	struct shortage *s = shortages_find(l, type, zone, market);
+
+	if (!s)
+		s = shortages_add(l, type, zone, market);
+	return s ? capacity_refused(s, rule, f->code, f->message, now_ms, chance) : -1;
+}
+
+int capacity_refused_stage(struct shortages *l, const struct gen_resource *r, const struct gen_stage *g,
+			   const struct resume_refusal *f, const struct capacity_rule *rule, int64_t now_ms, double chance)
+{
+	const char *market = capacity_market(r, g);
+	bool quota = capacity_code_is_quota(f->code);
+
+	if (!capacity_code_remembered(f->code))
+		return 0;
+	for (size_t t = 0; t < g->instance_types.n; t++) {
+		const char *type = g->instance_types.v[t];
+
+		if (!speaks_of(f->type, type))
+			continue;
+		if (quota && refuse_row(l, type, ZONE_ANY, market, f, rule, now_ms, chance))
+			return -1;
+		for (size_t i = 0; i < g->subnet_ids.n && !quota; i++) {
+			if (speaks_of(f->subnet_id, g->subnet_ids.v[i]) &&
+			    refuse_row(l, type, i < g->zones.n ? g->zones.v[i] : "", market, f, rule, now_ms, chance))
+				return -1;
+		}
+	}
+	return 0;
 }

@@ -15,6 +15,8 @@
 
 struct gen_resource;
 struct gen_stage;
+struct resume_refusal; /* lib/plan/resume.h */
+struct settings;
 
 #define CODE_INSUFFICIENT "InsufficientInstanceCapacity" /* none came, EC2 said nothing else */
 #define CODE_LIMITED "LimitedInstanceCapacity"           /* fewer came than the job needs (ParallelCluster's word) */
@@ -35,6 +37,8 @@ struct capacity_rule {
 	int64_t limit_ms;   /* settings CapacityRetryLimit: never longer */
 };
 
+struct capacity_rule capacity_rule_of(const struct settings *s);
+
 #define CAPACITY_BUDGET_OVER 1000 /* a budget that reached this is forgotten with its shortage */
 #define CAPACITY_UNLIMITED INT64_MAX
 
@@ -52,6 +56,10 @@ bool capacity_stale(const struct shortage *s, const struct capacity_rule *r, int
 
 /* Does the shortage hold for this stage? A price that was too low says nothing of a stage that bids without one. */
 bool capacity_holds(const struct shortage *s, const struct gen_stage *stage);
+/* The same as capacity_refused for every offering of a stage that a refusal speaks of; makes the rows that are missing. The rows
+ * it changed have failed_ms = now_ms. A code that is not remembered changes nothing. -1 no memory. */
+int capacity_refused_stage(struct shortages *l, const struct gen_resource *r, const struct gen_stage *g,
+			   const struct resume_refusal *f, const struct capacity_rule *rule, int64_t now_ms, double chance);
 /* The market of a stage's launches: MARKET_..., or the resource's own `reserved` text. Borrowed. */
 const char *capacity_market(const struct gen_resource *r, const struct gen_stage *s);
 /* Is every offering of every stage closed? Then *code and *until_ms (the earliest end) are of the one that opens first. */

@@ -152,7 +152,7 @@ static struct group *groups_of(const struct resume_plan *p, const struct source 
 	return g;
 }
 
-/* Keep what may be asked for now: one job, or jobs up to the budget, one at least. Only under best-effort a part of a job. */
+/* Keep what may go in this turn: one job, or jobs up to the budget, one at least. Only under best-effort a part of a job. */
 static void keep_smallest(struct resume_plan *p, struct source *s, struct room room)
 {
 	size_t n_group, kept = 0, most = room.give == GIVE_SOME && room.n > 0 ? (size_t)room.n : 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* resume_source.c - what a stage of a compute resource may be asked for now: which of its choices are open, and how many nodes
- * at a time.
+/* resume_source.c - what a stage of a compute resource may be asked at a given time: which of its choices are open, and for how
+ * many nodes.
  *
  * Two things close a choice. The capacity memory as it was read when the run began: closed, one probe, a budget. And what EC2
  * refused in this run, which closes only calls as large as the refused one, so that smaller jobs still get their try. Within
@@ -201,19 +201,20 @@ static struct room stage_room(const struct resume_plan *p, const struct source *
 	for (size_t i = 0; i < s->n_choice && best.give != GIVE_ALL; i++) {
 		struct room r = choice_room(p, s, &s->choice[i], n, now_ms);
 
-		if (r.give > best.give || (r.give == best.give && r.n > best.n))
+		if (r.give > best.give || (r.give == best.give && (r.n > best.n || (r.n == best.n && best.firm && !r.firm))))
 			best = r;
 	}
 	return best;
 }
 
-/* Choices as good as the stage's best; where that is open, also one whose budget has room for all n. */
+/* Choices as good as the stage's best; where that is open, also one whose budget has room for all n. What is left of a budget
+ * beside a call in the air does not stretch for a whole job, as an untouched budget does. */
 static void mark_choices(const struct resume_plan *p, struct source *s, struct room best, size_t n, int64_t now_ms)
 {
 	for (size_t i = 0; i < s->n_choice; i++) {
 		struct room r = choice_room(p, s, &s->choice[i], n, now_ms);
 
-		s->choice[i].use = r.give == best.give && r.n >= best.n;
+		s->choice[i].use = r.give == best.give && r.n >= best.n && (!r.firm || best.firm || (size_t)r.n >= n);
 		if (best.give == GIVE_ALL && r.give == GIVE_SOME && (size_t)r.n >= n)
 			s->choice[i].use = true;
 	}

@@ -1,8 +1,8 @@
 /* resume_state.h - the state of one resume plan. Private to lib/plan/resume*.c.
  *
  * Who does what: resume.c takes the request in and gives the result out; resume_serve.c decides which job gets machines and
- * which nodes are to be asked for; resume_ask.c turns nodes into calls, stage by stage; resume_source.c knows what a stage may
- * be asked for now; resume_answer.c takes answers; resume_memory.c keeps what they say of offerings.
+ * which nodes are to be asked for; resume_ask.c turns nodes into calls, stage by stage; resume_source.c knows what a stage
+ * can be asked in this turn; resume_answer.c takes answers; resume_memory.c keeps what they say of offerings.
  */
 #ifndef SE_PLAN_RESUME_STATE_H
 #define SE_PLAN_RESUME_STATE_H

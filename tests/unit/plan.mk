@@ -4,9 +4,9 @@ plan_tests = tests/unit/test_plan_resume tests/unit/test_plan_stages tests/unit/
 	tests/unit/test_capacity tests/unit/test_plan_property tests/unit/test_plan_nomem
 check_PROGRAMS += $(plan_tests)
 TESTS += $(plan_tests)
-tests_unit_test_plan_resume_SOURCES = tests/unit/test_plan_resume.c tests/unit/cmocka_all.h
+tests_unit_test_plan_resume_SOURCES = tests/unit/test_plan_resume.c tests/unit/cmocka_all.h tests/unit/resume_text.h
 tests_unit_test_plan_resume_LDADD = $(LIBS_PURE) $(CMOCKA_LIBS)
-tests_unit_test_plan_stages_SOURCES = tests/unit/test_plan_stages.c tests/unit/cmocka_all.h
+tests_unit_test_plan_stages_SOURCES = tests/unit/test_plan_stages.c tests/unit/cmocka_all.h tests/unit/resume_text.h
 tests_unit_test_plan_stages_LDADD = $(LIBS_PURE) $(CMOCKA_LIBS)
 tests_unit_test_plan_reconcile_SOURCES = tests/unit/test_plan_reconcile.c tests/unit/cmocka_all.h
 tests_unit_test_plan_reconcile_LDADD = $(LIBS_PURE) $(CMOCKA_LIBS)

@@ -5,7 +5,9 @@
 #include "lib/base/str.h"
 #include "lib/cluster/generation.h"
 #include "lib/plan/capacity.h"
+#include "lib/plan/resume.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -304,12 +306,56 @@ static void test_market(void **state)
 	assert_string_equal(capacity_market(&r, &s), MARKET_ONDEMAND);
 }
 
+/* A refusal closes the offerings it speaks of: all types, one type, one subnet; a quota a type in every zone. */
+static void test_refused_stage(void **state)
+{
+	static const struct {
+		const char *type, *subnet, *code, *closed;
+	} rows[] = {
+		{ NULL, NULL, "InsufficientInstanceCapacity", "t1/z1 t1/z2 t2/z1 t2/z2 " },
+		{ "t2", NULL, "InsufficientInstanceCapacity", "t2/z1 t2/z2 " },
+		{ NULL, "subnet-2", "InsufficientInstanceCapacity", "t1/z2 t2/z2 " },
+		{ "t1", "subnet-1", "VcpuLimitExceeded", "t1/* " },
+		{ "t9", NULL, "InsufficientInstanceCapacity", "" },
+		{ NULL, NULL, "RequestLimitExceeded", "" },
+	};
+	struct gen_resource r = { 0 };
+	struct gen_stage g = { .capacity = CAPACITY_SPOT };
+
+	(void)state;
+	for (int i = 1; i <= 2; i++) {
+		assert_int_equal(strs_addf(&g.instance_types, "t%d", i), 0);
+		assert_int_equal(strs_addf(&g.subnet_ids, "subnet-%d", i), 0);
+		assert_int_equal(strs_addf(&g.zones, "z%d", i), 0);
+	}
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct resume_refusal f = { .type = rows[i].type, .subnet_id = rows[i].subnet, .code = rows[i].code };
+		struct shortages l = { 0 };
+		char text[200] = "";
+
+		assert_int_equal(capacity_refused_stage(&l, &r, &g, &f, &rule, NOW, 0.5), 0);
+		assert_int_equal(capacity_refused_stage(&l, &r, &g, &f, &rule, NOW + 1, 0.5), 0); /* the same rows again */
+		for (size_t k = 0; k < l.n; k++) {
+			snprintf(text + strlen(text), sizeof text - strlen(text), "%s/%s ", l.v[k].of.type, l.v[k].of.zone);
+			assert_string_equal(l.v[k].of.market, MARKET_SPOT);
+			assert_int_equal(l.v[k].failures, 2);
+			assert_int_equal(l.v[k].failed_ms, NOW + 1);
+		}
+		assert_string_equal(text, rows[i].closed);
+		shortages_clear(&l);
+	}
+	strs_clear(&g.instance_types);
+	strs_clear(&g.subnet_ids);
+	strs_clear(&g.zones);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_codes),	    cmocka_unit_test(test_allowed), cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_refused_far), cmocka_unit_test(test_came),    cmocka_unit_test(test_stale),
 		cmocka_unit_test(test_all_closed),  cmocka_unit_test(test_two_reasons),
+		cmocka_unit_test(test_refused_stage),
 		cmocka_unit_test(test_price),	    cmocka_unit_test(test_market),
 	};
 

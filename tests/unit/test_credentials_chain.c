@@ -13,20 +13,19 @@
 #include "lib/base/num.h"
 #include "lib/base/proc.h"
 #include "lib/base/str.h"
+#include "tests/unit/http_server.h"
 #include "tests/unit/test.h"
 
 #include <dirent.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#define PYTHON "/usr/bin/python3"
 #define PLENTY 60000
 #define PROCESSES 50
 
 static char url[40], tls_url[40]; /* the second is empty without openssl */
 static char *dir, *pem, *credentials_path, *config_path, *share;
-static pid_t server_pid;
-static int server_stdin;
+static struct http_server server;
 
 /* --- the server */
 
@@ -61,62 +60,12 @@ static void make_certificate(void)
 
 static int start_server(void)
 {
-	int in[2], out[2], port = 0, tls_port = 0;
-	const char *srcdir = getenv("srcdir");
-	char path[4096];
-	FILE *f;
+	int rc = http_server_start(&server, "keys_server.py", file_exists(pem) ? pem : NULL);
 
-	snprintf(path, sizeof path, "%s/tests/unit/keys_server.py", srcdir ? srcdir : ".");
-	if (access(PYTHON, X_OK) || access(path, R_OK) || pipe(in) || pipe(out))
-		return -1;
-	server_pid = fork();
-	if (!server_pid) {
-		dup2(in[0], 0);
-		dup2(out[1], 1);
-		close(in[1]);
-		close(out[0]);
-		execl(PYTHON, PYTHON, path, file_exists(pem) ? pem : (char *)NULL, (char *)NULL);
-		_exit(127);
-	}
-	close(in[0]);
-	close(out[1]);
-	server_stdin = in[1];
-	f = fdopen(out[0], "r");
-	if (!f || fscanf(f, "%d %d", &port, &tls_port) != 2)
-		port = 0;
-	if (f)
-		fclose(f);
-	snprintf(url, sizeof url, "http://127.0.0.1:%d", port);
-	if (tls_port)
-		snprintf(tls_url, sizeof tls_url, "https://localhost:%d", tls_port);
-	return port ? 0 : -1;
-}
-
-static void take(void *arg, const char *bytes, size_t n)
-{
-	buf_add(arg, bytes, n);
-}
-
-static void get(const char *path, struct buf *out)
-{
-	const struct http_route direct = {.proxy = ""};
-	struct http *h = http_create(&direct, NULL);
-	struct strs no_headers = {0};
-	char *full = str_fmt("%s%s", url, path);
-	struct http_answer a;
-	struct http_request r = {.method = "GET",
-				 .url = full,
-				 .headers = &no_headers,
-				 .connect_ms = PLENTY,
-				 .total_ms = PLENTY,
-				 .on_data = take,
-				 .arg = out};
-
-	assert_non_null(h);
-	assert_int_equal(http_once(h, &r, &a, NULL), 0);
-	assert_int_equal(a.status, 200);
-	http_destroy(h);
-	free(full);
+	snprintf(url, sizeof url, "http://127.0.0.1:%d", server.port);
+	if (server.tls_port)
+		snprintf(tls_url, sizeof tls_url, "https://localhost:%d", server.tls_port);
+	return rc;
 }
 
 static int asked(const char *name)
@@ -125,7 +74,7 @@ static int asked(const char *name)
 	struct buf b = {0};
 	int64_t n;
 
-	get(path, &b);
+	http_server_get(&server, path, &b);
 	assert_int_equal(num_i64(buf_text(&b), 0, 1000000, &n, NULL), 0);
 	buf_free(&b);
 	free(path);
@@ -137,7 +86,7 @@ static void set_variable(const char *name, const char *value)
 	char *path = str_fmt("/set/%s/%s", name, value);
 	struct buf b = {0};
 
-	get(path, &b);
+	http_server_get(&server, path, &b);
 	buf_free(&b);
 	free(path);
 }
@@ -1122,9 +1071,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	close(server_stdin);
-	if (server_pid > 0)
-		waitpid(server_pid, NULL, 0);
+	http_server_stop(&server);
 	free(credentials_path);
 	free(config_path);
 	free(share);

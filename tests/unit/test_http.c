@@ -9,6 +9,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/err.h"
 #include "lib/base/file.h"
+#include "tests/unit/http_server.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,67 +23,19 @@
 
 #include <cmocka.h>
 
-#define PYTHON "/usr/bin/python3"
 #define PLENTY 60000 /* ms: longer than any of these calls should need */
 
 static char url[40], dir[] = "/tmp/test_http.XXXXXX";
 static char *credentials_path;
-static pid_t server_pid;
-static int server_stdin;
+static struct http_server server;
 
 /* --- the server */
 static int start_server(void)
 {
-	int in[2], out[2], port = 0;
-	const char *srcdir = getenv("srcdir");
-	char path[4096];
-	FILE *f;
+	int rc = http_server_start(&server, "ec2_server.py", NULL);
 
-	snprintf(path, sizeof path, "%s/tests/unit/ec2_server.py", srcdir ? srcdir : ".");
-	if (access(PYTHON, X_OK) || access(path, R_OK) || pipe(in) || pipe(out))
-		return -1;
-	server_pid = fork();
-	if (!server_pid) {
-		dup2(in[0], 0);
-		dup2(out[1], 1);
-		close(in[1]);
-		close(out[0]);
-		execl(PYTHON, PYTHON, path, (char *)NULL);
-		_exit(127);
-	}
-	close(in[0]);
-	close(out[1]);
-	server_stdin = in[1];
-	f = fdopen(out[0], "r");
-	if (!f || fscanf(f, "%d", &port) != 1)
-		port = 0;
-	if (f)
-		fclose(f);
-	snprintf(url, sizeof url, "http://127.0.0.1:%d", port);
-	return port ? 0 : -1;
-}
-
-static void take(void *arg, const char *bytes, size_t n)
-{
-	buf_add(arg, bytes, n);
-}
-
-/* GET a path of the server outside of everything tested. */
-static void get(const char *path, struct buf *out)
-{
-	const struct http_route direct = {.proxy = ""};
-	struct http *h = http_create(&direct, NULL);
-	struct strs no_headers = {0};
-	char *full = str_fmt("%s%s", url, path);
-	struct http_answer a;
-	struct http_request r = {.method = "GET", .url = full, .headers = &no_headers, .connect_ms = PLENTY, .total_ms = PLENTY,
-				 .on_data = take, .arg = out};
-
-	assert_non_null(h);
-	assert_int_equal(http_once(h, &r, &a, NULL), 0);
-	assert_int_equal(a.status, 200);
-	http_destroy(h);
-	free(full);
+	snprintf(url, sizeof url, "http://127.0.0.1:%d", server.port);
+	return rc;
 }
 
 struct log {
@@ -95,7 +48,7 @@ static struct log server_log(const char *scenario)
 	struct buf b = {0};
 	struct log l = {-1, -1, -1};
 
-	get(path, &b);
+	http_server_get(&server, path, &b);
 	assert_int_equal(sscanf(buf_text(&b), "%d %d %d", &l.requests, &l.bodies, &l.connections), 3);
 	buf_free(&b);
 	free(path);
@@ -530,7 +483,7 @@ static void metadata(void **state)
 	assert_int_equal(imds_get(i, "meta-data/big", &b, &e), -1);
 	assert_non_null(strstr(e.text, "more than"));
 	buf_reset(&b);
-	get("/control/forget-tokens", &b);
+	http_server_get(&server, "/control/forget-tokens", &b);
 	assert_int_equal(imds_get(i, "meta-data/instance-id", &b, &e), 1); /* a new token is fetched */
 	assert_string_equal(buf_text(&b), "i-77");
 	buf_free(&b);
@@ -673,9 +626,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	close(server_stdin);
-	if (server_pid > 0)
-		waitpid(server_pid, NULL, 0);
+	http_server_stop(&server);
 	free(credentials_path);
 	return file_remove_tree(dir, NULL);
 }

@@ -5,6 +5,7 @@
  * The cloud here counts machines by offering. A call takes from its choices in order; what is short is named in the answer.
  */
 #include "tests/unit/cmocka_all.h"
+#include "tests/unit/resume_text.h"
 
 #include "lib/base/buf.h"
 #include "lib/base/err.h"
@@ -298,42 +299,6 @@ static void run(struct resume_plan *p, const struct generation *g, struct cloud 
 	}
 }
 
-static char *fails_text(const struct resume_result *r)
-{
-	struct strs done = { 0 };
-	struct buf b = { 0 };
-
-	for (size_t i = 0; i < r->n_fail; i++) {
-		struct strs names = { 0 };
-		char *text;
-
-		if (strs_has(&done, r->fail[i].code))
-			continue;
-		strs_add(&done, r->fail[i].code);
-		for (size_t k = i; k < r->n_fail; k++)
-			if (str_eq(r->fail[k].code, r->fail[i].code))
-				strs_add(&names, r->fail[k].node);
-		text = nodeset_text_of((const char *const *)names.v, names.n);
-		buf_fmt(&b, "%s%s:%s", b.n ? " " : "", r->fail[i].code, text);
-		free(text);
-		strs_clear(&names);
-	}
-	strs_clear(&done);
-	return buf_take(&b);
-}
-
-static char *binds_text(const struct resume_result *r)
-{
-	struct strs names = { 0 };
-	char *text;
-
-	for (size_t i = 0; i < r->n_bind; i++)
-		strs_add(&names, r->bind[i].node);
-	text = nodeset_text_of((const char *const *)names.v, names.n);
-	strs_clear(&names);
-	return text;
-}
-
 static char *learned_text(const struct resume_plan *p)
 {
 	struct buf b = { 0 };
@@ -599,6 +564,10 @@ static const struct world memory_worlds[] = {
 	  .stages = { "on-demand t1 z1", "on-demand t1 z1" }, .rest = "q-dy-a-[1-2],q-dy-b-[1-2]", .left = "on-demand/t1/z1=9",
 	  .memory = "on-demand/t1/z1:3", .calls = "0/t1z1(1,2)=2 b0/t1z1(1,1)=1 b0/t1z1(1,1)=1 ",
 	  .bound = "q-dy-a-[1-2],q-dy-b-[1-2]", .failed = "" },
+	{ .name = "what is left of a budget in the air is not stretched beside an untouched one", .strategy = AON,
+	  .stages = { "on-demand t1 z1", "on-demand t1 z1,z2" }, .jobs = { "q-dy-a-[1-2]", "q-dy-b-[1-3]" },
+	  .left = "on-demand/t1/z1=9 on-demand/t1/z2=9", .memory = "on-demand/t1/z1:4 on-demand/t1/z2:2",
+	  .calls = "0/t1z1(2,2)=2 b0/t1z2(3,3)=3 ", .bound = "q-dy-a-[1-2],q-dy-b-[1-3]", .failed = "" },
 	{ .name = "two resources of one offering: a job that does not fit waits for the other's answer", .strategy = AON,
 	  .stages = { "on-demand t1 z1", "on-demand t1 z1" }, .jobs = { "q-dy-a-[1-2]", "q-dy-b-[1-2]" },
 	  .left = "on-demand/t1/z1=9", .memory = "on-demand/t1/z1:3", .calls = "0/t1z1(2,2)=2 b0/t1z1(2,2)=2 ",
