@@ -173,12 +173,12 @@ start_machine() {
 		--image "$RUN/head" --bind "$RUN/image:/srv/image" --pid-file "$RUN/head.pid" -- /bin/true \
 		</dev/null >"$RUN/machine.log" 2>&1 &
 	MACHINE_PID=$!
-	wait_for 20 "the head machine runs" test -s "$RUN/head.pid" || {
+	wait_for 120 "the head machine runs" test -s "$RUN/head.pid" || {
 		cat "$RUN/machine.log" >&2
 		return 1
 	}
 	HEAD_PID=$(<"$RUN/head.pid")
-	wait_for 20 "the head machine has its own root" on_head test -x /usr/local/sbin/ec2local-boot
+	wait_for 120 "the head machine has its own root" on_head test -x /usr/local/sbin/ec2local-boot
 }
 
 start_services() {
@@ -186,10 +186,10 @@ start_services() {
 	# A site without nodes of its own: slurmctld refuses to run until apply gives it some.
 	if grep -q ^PartitionName= "$RUN/head/root/etc/slurm/slurm.conf"; then
 		on_head systemctl start slurmctld || return
-		wait_for 20 "slurmctld answers" on_head scontrol ping || return
+		wait_for 120 "slurmctld answers" on_head scontrol ping || return
 	fi
 	on_head systemctl start ec2local || return
-	wait_for 20 "ec2local answers" on_head bash -c 'exec 3<>/dev/tcp/127.0.0.1/8000'
+	wait_for 120 "ec2local answers" on_head bash -c 'exec 3<>/dev/tcp/127.0.0.1/8000'
 }
 
 head_up() {

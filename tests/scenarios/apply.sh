@@ -28,7 +28,7 @@ step "interrupted during the trial: nothing is left, no slurmctld either"
 before=$(sums)
 on_head slurm-ec2 apply /root/cluster.yaml >"$RUN/out" 2>&1 &
 apply=$!
-wait_for 30 "the trial runs" on_head sh -c 'ls /tmp/slurm-ec2-try-*/output.log'
+wait_for 120 "the trial runs" on_head sh -c 'ls /tmp/slurm-ec2-try-*/output.log'
 on_head pkill -INT -x slurm-ec2
 if wait "$apply"; then fail "it went on: $(<"$RUN/out")"; fi
 grep -q 'interrupted' "$RUN/out" || fail "not said: $(<"$RUN/out")"
@@ -56,7 +56,7 @@ step "new files, but slurmctld was not restarted with them: an apply that was ki
 on_head cp -p /etc/slurm/slurm-ec2.conf /root/new.conf
 on_head sed -i 's/\[1-10\]/[1-9]/' /etc/slurm/slurm-ec2.conf
 on_head systemctl restart slurmctld
-wait_for 20 "slurmctld answers" on_head scontrol ping
+wait_for 120 "slurmctld answers" on_head scontrol ping
 on_head cp -p /root/new.conf /etc/slurm/slurm-ec2.conf
 on_head slurm-ec2 apply /root/cluster.yaml
 expect 10 "$(nodes)" "nodes"
@@ -76,9 +76,9 @@ expect 1 "$(ec2 describe-launch-templates --query 'LaunchTemplates[0].LatestVers
 
 step "a node in use does not vanish"
 on_head systemctl start slurm-ec2-clustermgtd
-wait_for 20 "clustermgtd has looked round" on_head sh -c 'slurm-ec2 status | grep -q "loop .* s ago"'
+wait_for 120 "clustermgtd has looked round" on_head sh -c 'slurm-ec2 status | grep -q "loop .* s ago"'
 on_head scontrol update nodename=queue1-dy-t2micro-3 state=power_up
-wait_for 30 "node 3 has a machine" instance_count_is 1
+wait_for 120 "node 3 has a machine" instance_count_is 1
 if quickstart 's/MaxCount: 10/MaxCount: 2/' | apply_cluster >"$RUN/out" 2>&1; then fail "a node in use was removed"; fi
 grep -q 'queue1-dy-t2micro-3' "$RUN/out" || fail "the refusal does not name the node: $(<"$RUN/out")"
 expect 3 "$(nodes)" "nodes"
@@ -100,7 +100,7 @@ on_head systemctl stop slurmctld
 if on_head slurm-ec2 status >"$RUN/out"; then fail "status is content without slurmctld"; fi
 grep -q '^slurmctld is away: ' "$RUN/out" && grep -q '^machine i-.* running ' "$RUN/out" || fail "status: $(<"$RUN/out")"
 on_head systemctl start slurmctld
-wait_for 20 "slurmctld answers" on_head scontrol ping
+wait_for 120 "slurmctld answers" on_head scontrol ping
 on_head sed -i 's/:8000/:8001/' /etc/slurm-ec2/settings.yaml
 if on_head slurm-ec2 status >"$RUN/out"; then fail "status is content without EC2"; fi
 grep -q '^EC2 cannot be asked: ' "$RUN/out" && grep -qE '^queue1 .* 3 +2 +1 .*\?' "$RUN/out" || fail "status: $(<"$RUN/out")"

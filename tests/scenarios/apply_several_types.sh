@@ -88,7 +88,7 @@ quickstart | refused '/etc/slurm-ec2/run.json'
 step "a queue of another region has a connection, subnets, images, templates and placement groups of its own"
 on_head setsid sh -c "exec $LIBEXEC/ec2local --boot=none --listen 127.0.0.1:8001 --region eu-west-1 --key $ACCESS_KEY:$SECRET_KEY \
 	--subnet subnet-0eeeeeeeeeeeeeee1:eu-west-1b --image ami-0eeeeeeeeeeeeeee1:$(slurmctld -V | sed 's/.* //')" </dev/null >"$RUN/far.log" 2>&1 &
-wait_for 20 "the other region answers" on_head curl -sS -o /dev/null http://127.0.0.1:8001/
+wait_for 120 "the other region answers" on_head curl -sS -o /dev/null http://127.0.0.1:8001/
 write_settings | sed '/ImageId/d' | on_head sh -c 'cat >/etc/slurm-ec2/settings.yaml'
 on_head sh -c 'cat >>/etc/slurm-ec2/settings.yaml' <<<'Queues: [{Name: queue1, Region: eu-west-1, Ec2Endpoint: "http://127.0.0.1:8001"}]'
 quickstart 's/subnet-0fedcba9876543210/subnet-0eeeeeeeeeeeeeee1/' '$a\      PlacementGroup: {Enabled: true}' 's/t2.micro$/c5.large/' | apply_cluster

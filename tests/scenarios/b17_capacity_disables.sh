@@ -20,13 +20,13 @@ head_up
 control '{"capacity": {"type": "t2.micro", "left": 1}}'
 quickstart 's/MinCount: 0/MinCount: 1/' 's/MaxCount: 10/MaxCount: 6/' '/MaxCount/a\    - Name: other\n      InstanceType: t3.micro\n      MaxCount: 4' | apply_cluster
 on_head systemctl start slurm-ec2-clustermgtd
-wait_for 90 "the static node is up" node_short_is queue1-st-t2micro-1 idle
+wait_for 120 "the static node is up" node_short_is queue1-st-t2micro-1 idle
 
 step "a job for all of the static node, then one that needs another node"
 first=$(submit $'#!/bin/bash\nsleep 600' --exclusive --output=first.out)
-wait_for 60 "the static node works" node_short_is queue1-st-t2micro-1 alloc
+wait_for 120 "the static node works" node_short_is queue1-st-t2micro-1 alloc
 second=$(submit $'#!/bin/bash\nhostname' --output=second.out)
-wait_for 60 "the nodes of the short resource are disabled" all_are 'queue1-dy-t2micro-[2-5]' 'down~'
+wait_for 120 "the nodes of the short resource are disabled" all_are 'queue1-dy-t2micro-[2-5]' 'down~'
 for node in 2 3 4 5; do
 	[[ $(node_reason queue1-dy-t2micro-$node) == "$reason"* ]] || fail "the reason is \"$(node_reason queue1-dy-t2micro-$node)\""
 done

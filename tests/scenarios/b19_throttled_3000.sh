@@ -38,7 +38,7 @@ unhurt
 step "a fleet that EC2 throttles choice by choice"
 control '{"reset": true, "fleet_error": {"code": "RequestLimitExceeded", "count": 2}}'
 job=$(submit $'#!/bin/bash\nsleep 600' --partition=fleet --nodes=4 --output=/dev/null)
-wait_for 60 "four nodes have a machine" with_machine_is 4 --partition=fleet
+wait_for 120 "four nodes have a machine" with_machine_is 4 --partition=fleet
 expect 3 "$(launches Action | grep -c CreateFleet)" "fleets asked"
 unhurt
 expect 3004 "$(instance_count)" "instances"

@@ -15,13 +15,13 @@ no_reason() { ! has_reason; }
 up <<<"$(quickstart 's/^      InstanceType: t2.micro/      Instances: [{InstanceType: c5.large}, {InstanceType: m5.large}]/')"
 control '{"fleet_empty": 100}'
 job=$(submit $'#!/bin/bash\nsrun hostname' --nodes=2 --output=two.out)
-wait_for 60 "the nodes say why" has_reason
-wait_for 30 "the job is back in the queue" job_is "$job" PENDING
+wait_for 120 "the nodes say why" has_reason
+wait_for 120 "the job is back in the queue" job_is "$job" PENDING
 expect 0 "$(cloud id pending,running,shutting-down,terminated | wc -l)" "machines ever made"
 
 step "EC2 answers as it should: the nodes come back by themselves, the job runs"
 control '{"fleet_empty": 0}'
-wait_for 90 "the nodes are back" no_reason
+wait_for 120 "the nodes are back" no_reason
 on_head scontrol update jobid="$job" starttime=now
 wait_for 120 "the job is over" job_is "$job" COMPLETED
 expect 2 "$(on_head sort -u /home/alice/two.out | wc -l)" "hosts"

@@ -6,7 +6,7 @@
 up <<<"$(quickstart)"
 pair=$'#!/bin/bash\nsrun hostname\nwhile [ ! -e go ]; do sleep 0.2; done\nsrun hostname'
 job=$(submit "$pair" --nodes=2 --nodelist='queue1-dy-t2micro-[1-2]' --output=pair.out)
-wait_for 90 "the job runs" job_is "$job" RUNNING
+wait_for 120 "the job runs" job_is "$job" RUNNING
 old=$(cloud id | sort)
 
 step "what would be launched"
@@ -20,7 +20,7 @@ on_head sed -i 's|^ResumeProgram=.*|ResumeProgram=/usr/local/sbin/resume-all|' /
 on_head scontrol reconfigure
 expect /usr/local/sbin/resume-all "$(on_head scontrol show config | sed -n 's/^ResumeProgram *= *//p')" "ResumeProgram"
 later=$(submit $'#!/bin/bash\nsrun hostname' --nodes=2 --nodelist='queue1-dy-t2micro-[3-4]' --output=later.out)
-wait_for 90 "the second job is over" job_is "$later" COMPLETED
+wait_for 120 "the second job is over" job_is "$later" COMPLETED
 on_head grep -q 'resume queue1-dy-t2micro-\[1-4\]' /var/log/slurm-ec2/resume.log || fail "resume was not called for all four"
 on_head grep -q 'queue1-dy-t2micro-1: it has machine' /var/log/slurm-ec2/resume.log || fail "resume does not say which nodes it left alone"
 expect "2,2 2,2" "$(launches | paste -sd' ')" "launches (least, most)"
@@ -30,6 +30,6 @@ expect "$old" "$(comm -12 <(cloud id | sort) <(echo "$old"))" "the machines of t
 step "the first job went on"
 expect RUNNING "$(job_state "$job")" "the first job"
 as_alice touch go
-wait_for 60 "the first job is over" job_is "$job" COMPLETED
+wait_for 120 "the first job is over" job_is "$job" COMPLETED
 expect 0 "$(on_head scontrol show job "$job" --oneliner | sed -n 's/.* Restarts=\([0-9]*\).*/\1/p')" "requeues"
 expect "queue1-dy-t2micro-1 queue1-dy-t2micro-2" "$(on_head sort -u /home/alice/pair.out | paste -sd' ')" "its hosts"

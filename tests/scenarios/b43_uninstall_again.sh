@@ -9,7 +9,7 @@ left() { ec2 describe-launch-templates --query 'length(LaunchTemplates)'; }
 thousand() {
 	on_head systemctl start slurm-ec2-clustermgtd
 	on_head scontrol update nodename='queue1-dy-t2micro-[1-1000]' state=power_up
-	wait_for 60 "a thousand nodes have a machine" with_machine_is 1000
+	wait_for 120 "a thousand nodes have a machine" with_machine_is 1000
 	on_head systemctl stop slurm-ec2-clustermgtd
 	control '{"reset_calls": true}'
 }

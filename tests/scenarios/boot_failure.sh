@@ -5,9 +5,9 @@
 up <<<"$(quickstart)"
 sed -i 's/^slurm:x:[0-9]*:/slurm:x:999:/' "$RUN/image/root/etc/passwd"
 on_head scontrol update nodename=queue1-dy-t2micro-1 state=power_up
-wait_for 60 "a machine is launched" instance_count_is 1
+wait_for 120 "a machine is launched" instance_count_is 1
 id=$(cloud id)
-wait_for 60 "it ends itself" instance_count_is 0
+wait_for 120 "it ends itself" instance_count_is 0
 reason=$(ec2 describe-instances --instance-ids "$id" --query 'Reservations[0].Instances[0].StateReason.Code' --output text)
 expect Client.InstanceInitiatedShutdown "$reason" "why it ended"
 ec2 get-console-output --instance-id "$id" --query Output --output text >"$RUN/console"

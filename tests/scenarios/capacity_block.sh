@@ -27,13 +27,13 @@ reserve slurm-ec2-cr-0fff queue1-st-t2micro-1
 on_head systemctl start slurm-ec2-clustermgtd
 
 step "scheduled: its nodes are held"
-wait_for 30 "both nodes are reserved" is_reserved "$hold" 'queue1-st-t2micro-[1-2]'
+wait_for 120 "both nodes are reserved" is_reserved "$hold" 'queue1-st-t2micro-[1-2]'
 on_head scontrol show reservation "$hold" --oneliner | grep -q 'Flags=.*MAINT' || fail "no maintenance reservation"
 job=$(submit $'#!/bin/bash\nhostname' --output=block.out)
-wait_for 30 "a reservation of a block that is not used goes" is_reserved slurm-ec2-cr-0fff ""
+wait_for 120 "a reservation of a block that is not used goes" is_reserved slurm-ec2-cr-0fff ""
 looked=$(calls DescribeInstances) asked=$(calls RunInstances) # apply asked whether EC2 would
 looks() { [ "$(calls DescribeInstances)" -ge $((looked + 3)) ]; }
-wait_for 60 "the daemon looks round three times" looks
+wait_for 120 "the daemon looks round three times" looks
 expect "$asked" "$(calls RunInstances)" "launches"
 expect PENDING "$(job_state "$job")" "the job"
 expect 'queue1-st-t2micro-[1-2]' "$(reserved "$hold")" "held nodes"
@@ -42,16 +42,16 @@ step "active: the nodes are free, and the job runs"
 on_head scontrol delete reservation=maint
 reserve maint queue1-st-t2micro-2
 set_block active
-wait_for 30 "the reservation goes" is_reserved "$hold" ""
-wait_for 90 "both nodes have a machine" instance_count_is 2
+wait_for 120 "the reservation goes" is_reserved "$hold" ""
+wait_for 120 "both nodes have a machine" instance_count_is 2
 wait_for 120 "the job is through" job_is "$job" COMPLETED
 expect queue1-st-t2micro-2 "$(reserved maint)" "a person's reservation"
 
 step "expired while a job runs: held again, the job may end"
 on_head scontrol delete reservation=maint
 job=$(submit $'#!/bin/bash\nsleep 300' --output=late.out)
-wait_for 60 "a job runs" job_is "$job" RUNNING
+wait_for 120 "a job runs" job_is "$job" RUNNING
 set_block expired
 on_head systemctl restart slurm-ec2-clustermgtd
-wait_for 30 "both nodes are reserved again" is_reserved "$hold" 'queue1-st-t2micro-[1-2]'
+wait_for 120 "both nodes are reserved again" is_reserved "$hold" 'queue1-st-t2micro-[1-2]'
 expect RUNNING "$(job_state "$job")" "the job"

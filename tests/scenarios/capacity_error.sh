@@ -6,9 +6,9 @@ up <<<"$(quickstart)"
 control '{"capacity": {"type": "t2.micro", "left": 0}}'
 job=$(submit $'#!/bin/bash\nhostname' --output=late.out)
 has_reason() { on_head sinfo --noheader --list-reasons --format=%E | grep -qF '(Code:InsufficientInstanceCapacity)'; }
-wait_for 60 "a node says why" has_reason
+wait_for 120 "a node says why" has_reason
 waits() { job_is "$job" "PENDING CONFIGURING"; }
-wait_for 30 "the job is back in the queue" waits
+wait_for 120 "the job is back in the queue" waits
 expect 0 "$(instance_count)" "instances"
 
 step "the error is on record"

@@ -25,7 +25,7 @@ expect None "$(ec2 describe-launch-template-versions --launch-template-name demo
 step "a launch from it"
 on_head systemctl start slurm-ec2-clustermgtd
 on_head scontrol update nodename=queue1-dy-two-1 state=power_up
-wait_for 30 "a machine is there" instance_count_is 1
+wait_for 120 "a machine is there" instance_count_is 1
 expect "1,1" "$(launches)" "launches (least, most)"
 expect 3 "$(ec2 describe-instances --filters Name=instance-type,Values=hpc7a.96xlarge \
 	--query 'length(Reservations[0].Instances[0].NetworkInterfaces)')" "interfaces of the machine"

@@ -32,7 +32,7 @@ secrets=$(member SecretAccessKey)
 
 step "the keys end while nothing is launched"
 control "{\"expire_key\": \"$first\"}"
-wait_for 60 "clustermgtd has new keys" key_is_not "$first"
+wait_for 120 "clustermgtd has new keys" key_is_not "$first"
 second=$(member AccessKeyId)
 secrets+=" $(member SecretAccessKey)"
 expect $((roles + 1)) "$(calls AssumeRole)" "calls of AssumeRole"
@@ -40,13 +40,13 @@ expect $((roles + 1)) "$(calls AssumeRole)" "calls of AssumeRole"
 step "the keys end while a launch is in the air"
 control '{"api_delay_ms": {"RunInstances": 3000}}'
 job=$(submit $'#!/bin/bash\nsrun hostname' --nodes=3 --output=job.out)
-wait_for 20 "the launch is sent" on_head grep -q Action=RunInstances /var/log/ec2-requests.log
+wait_for 120 "the launch is sent" on_head grep -q Action=RunInstances /var/log/ec2-requests.log
 control "{\"expire_key\": \"$second\"}"
 wait_for 120 "the job is over" job_is "$job" COMPLETED
 expect 3 "$(on_head sort -u /home/alice/job.out | grep -c queue1-dy-t2micro)" "nodes of the job"
 expect 3 "$(instance_count)" "instances"
 expect "" "$(on_head sinfo --noheader --states=down,drain --format=%N)" "nodes down or drained"
-wait_for 60 "there are new keys" key_is_not "$second"
+wait_for 120 "there are new keys" key_is_not "$second"
 expect $((roles + 2)) "$(calls AssumeRole)" "calls of AssumeRole"
 
 step "no secret in a log"

@@ -10,5 +10,5 @@ expect 4 "$(as_alice srun --nodes=4 printenv SLURMD_NODENAME | sort -u | wc -l)"
 
 step "srun inside a batch job, between the nodes"
 job=$(submit $'#!/bin/bash\nsrun hostname' --nodes=4 --output=batch.out)
-wait_for 90 "the job is over" job_is "$job" COMPLETED
+wait_for 120 "the job is over" job_is "$job" COMPLETED
 expect 4 "$(as_alice sort -u batch.out | wc -l)" "lines of the job"

@@ -4,7 +4,7 @@
 
 up <<<"$(quickstart)"
 job=$(submit $'#!/bin/bash\nwhile [ ! -e go ]; do sleep 0.2; done; hostname' --output=grow.out)
-wait_for 90 "the job runs" job_is "$job" RUNNING
+wait_for 120 "the job runs" job_is "$job" RUNNING
 machine=$(cloud id)
 
 step "grow"
@@ -21,5 +21,5 @@ expect 4 "$(node_count)" "nodes"
 expect RUNNING "$(job_state "$job")" "the job"
 expect "$machine" "$(cloud id)" "the job's machine"
 as_alice touch go
-wait_for 60 "the job is over" job_is "$job" COMPLETED
+wait_for 120 "the job is over" job_is "$job" COMPLETED
 expect queue1-dy-t2micro-1 "$(as_alice cat grow.out)" "the job's output"

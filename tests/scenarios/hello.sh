@@ -8,8 +8,8 @@ expect "idle~ 10" "$(on_head sinfo --noheader --format='%t %D')" "before"
 step "submit"
 put "$TOP/examples/hellojob.sh" /home/alice/hellojob.sh
 job=$(as_alice sbatch --parsable hellojob.sh)
-wait_for 20 "the job waits for its node" job_is "$job" CONFIGURING
-wait_for 90 "the job is over" job_is "$job" COMPLETED
+wait_for 120 "the job waits for its node" job_is "$job" CONFIGURING
+wait_for 120 "the job is over" job_is "$job" COMPLETED
 expect "Hello World from queue1-dy-t2micro-1" "$(as_alice cat hellojob.out)" "the job's output"
 expect alice "$(on_head stat -c %U /home/alice/hellojob.out)" "its owner"
 expect 1 "$(instance_count)" "instances"

@@ -33,8 +33,8 @@ powering_up() { node_is "$1" '.*POWERING_UP.*'; }
 
 step "two nodes are launched"
 on_head scontrol update nodename=q-dy-a-1,q-dy-a-2 state=power_up
-wait_for 20 "q-dy-a-1 is powering up" powering_up q-dy-a-1
-wait_for 20 "q-dy-a-2 is powering up" powering_up q-dy-a-2
+wait_for 120 "q-dy-a-1 is powering up" powering_up q-dy-a-1
+wait_for 120 "q-dy-a-2 is powering up" powering_up q-dy-a-2
 on_head scontrol update nodename=q-dy-a-1,q-dy-a-2 nodeaddr=10.77.0.11,10.77.0.12 'extra={"slurm-ec2":"l-new"}'
 
 step "the name, by the index, round the list, and from the table"
@@ -51,7 +51,7 @@ refused 'no node that is powering up' --address 10.77.0.13 --launch l-new --node
 
 step "an answer that comes late"
 (
-	wait_for 10 "identify has asked once" grep -q 'again in' "$RUN/late.log"
+	wait_for 120 "identify has asked once" grep -q 'again in' "$RUN/late.log"
 	on_head scontrol update nodename=q-dy-a-3 state=power_up
 ) &
 name=$(on_head computemgtd --identify --conf /root/client.conf --timeout 30 \
@@ -62,7 +62,7 @@ wait "$!"
 step "slurmctld is away for a while"
 on_head systemctl stop slurmctld
 (
-	wait_for 20 "identify has found nobody" grep -q 'again in' "$RUN/away.log"
+	wait_for 120 "identify has found nobody" grep -q 'again in' "$RUN/away.log"
 	on_head systemctl start slurmctld
 ) &
 name=$(on_head computemgtd --identify --conf /root/client.conf --timeout 60 \

@@ -12,11 +12,11 @@ sums() { on_head sh -c 'cd /etc/slurm && sha256sum *; ls /var/lib/slurm-ec2/appl
 settings() { { write_settings; printf '%s\n' "$@"; } | on_head sh -c 'cat >/etc/slurm-ec2/settings.yaml'; }
 started() {
 	on_head sh -c 'rm -f /root/pid /root/out /root/go /root/in-restart; (slurm-ec2 apply /root/cluster.yaml >/root/out 2>&1 & echo $! >/root/pid; wait $!; echo "exit $?" >>/root/out) >/dev/null 2>&1 &'
-	wait_for 30 "apply has a pid" on_head test -s /root/pid
+	wait_for 120 "apply has a pid" on_head test -s /root/pid
 }
 signal() { on_head sh -c "kill -$1 \$(cat /root/pid)"; }
 said() { on_head grep -qF -- "$1" /root/out; }
-ended() { wait_for 30 "apply has ended" said 'exit '; }
+ended() { wait_for 120 "apply has ended" said 'exit '; }
 tries() { on_head sh -c 'ls -d /tmp/slurm-ec2-try-* 2>/dev/null | wc -l'; }
 tries_are() { [ "$(tries)" = "$1" ]; }
 trial_runs() { on_head sh -c 'grep -lzx 77777 /proc/[0-9]*/cmdline >/dev/null 2>&1'; }
@@ -42,7 +42,7 @@ for signal in TERM HUP; do
 	step "$signal while the trial slurmctld starts"
 	settings 'Slurmctld: /root/slow-slurmctld'
 	started
-	wait_for 30 "the trial runs" trial_runs
+	wait_for 120 "the trial runs" trial_runs
 	expect 1 "$(tries)" "folders of the trial"
 	signal $signal
 	ended
@@ -55,22 +55,22 @@ done
 
 step "kill -9 while the trial slurmctld starts"
 started
-wait_for 30 "the trial runs" trial_runs
+wait_for 120 "the trial runs" trial_runs
 signal KILL
 ended
-wait_for 20 "the trial slurmctld is gone" trial_gone
-wait_for 20 "its folder is gone" tries_are 0
+wait_for 120 "the trial slurmctld is gone" trial_gone
+wait_for 120 "its folder is gone" tries_are 0
 expect "$before" "$(sums)" "Slurm's folder and ours"
 
 step "TERM during the install: it is finished"
 on_head mkdir -p /tmp/slurm-ec2-try-stale/state
 settings 'SlurmctldRestart: [/root/slow-restart]'
 started
-wait_for 60 "slurmctld is being restarted" on_head test -e /root/in-restart
+wait_for 120 "slurmctld is being restarted" on_head test -e /root/in-restart
 expect 0 "$(tries)" "stale folders of a trial"
 signal TERM
 on_head touch /root/go
-wait_for 90 "apply has ended" said 'exit '
+wait_for 120 "apply has ended" said 'exit '
 said 'the install was finished' || fail "not said: $(on_head cat /root/out)"
 said 'exit 143' || fail "exit status: $(on_head cat /root/out)"
 expect 'idle~ 10' "$(on_head sinfo --noheader --partition=queue1 --format='%t %D')" "nodes"

@@ -151,12 +151,12 @@ control '{"quota": {"on-demand": -1, "spot": -1}, "capacity": [{"type": "c5.larg
 reservation active 3 >/dev/null
 on_head systemctl start slurm-ec2-clustermgtd
 no_events() { ours events | grep -qx "no events"; }
-wait_for 30 "the daemon has made the state file" no_events
+wait_for 120 "the daemon has made the state file" no_events
 first=$(submit $'#!/bin/bash\nhostname' --nodes=2 --partition=queue1)
 second=$(submit $'#!/bin/bash\nhostname' --partition=queue2)
 has_event() { ours events --type "$1" --node "$2" | grep -q "$1"; }
-wait_for 60 "the first job's nodes fail" has_event nodes-failed queue1-dy-t2micro-1
-wait_for 60 "the second job's node has a machine" has_event bind queue2-dy-more-1
+wait_for 120 "the first job's nodes fail" has_event nodes-failed queue1-dy-t2micro-1
+wait_for 120 "the second job's node has a machine" has_event bind queue2-dy-more-1
 on_head scancel "$first"
 see 0 ours events --type launch-refused --node queue1-dy-t2micro-2
 grep -qE "^[0-9T:-]+Z  launch-refused  queue1-dy-t2micro-\[1-2\]: launch l-[0-9a-f]+, stage 0, jobs $first: 2 machines for queue1/t2micro: InsufficientInstanceCapacity: We currently do not have sufficient t2.micro capacity in the Availability Zone you requested \(ap-northeast-1a\)\. \(request [0-9a-f-]+\)$" \
@@ -218,7 +218,7 @@ put "$RUN/jobs.json" /root/jobs.json
 plan_jobs() { ours plan resume --resume-file /root/jobs.json 'queue1-dy-t2micro-[4-6]' 2>"$RUN/err"; }
 probes() { plan_jobs | grep -q 'a probe is due'; }
 launches=$(calls RunInstances)
-wait_for 90 "a probe is due" probes
+wait_for 120 "a probe is due" probes
 plan_jobs >"$RUN/out"
 row "call 1 RunInstances for queue1/t2micro: 1 machine, at least 1, a probe: EC2 was short there"
 grep -A2 '^call 1 ' "$RUN/out" >"$RUN/first"

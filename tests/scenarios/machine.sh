@@ -20,11 +20,11 @@ instance() {
 instance -- /bin/sh -c 'read -r up _ </proc/uptime; test "${up%.*}" -lt 5 && test ! -e /etc/slurm-ec2 && shutdown -h now' ||
 	fail "uptime does not start at zero, or head files are seen, or shutdown fails: status $?"
 instance -- /bin/sleep 1000 >"$RUN/i.log" 2>&1 &
-wait_for 10 "the instance's wire is up" on_head sh -c 'ip -o link show vtest | grep -q "master br0.*state UP"'
+wait_for 120 "the instance's wire is up" on_head sh -c 'ip -o link show vtest | grep -q "master br0.*state UP"'
 outer=$(on_head pgrep -o -f -- '--hostname ip-10-77-0-9')
 on_head kill -KILL "$outer"
-wait_for 10 "the wire of a killed instance is gone" on_head sh -c '! ip link show vtest 2>/dev/null'
-wait_for 10 "the processes of a killed instance are gone" on_head sh -c '! pgrep -x sleep'
+wait_for 120 "the wire of a killed instance is gone" on_head sh -c '! ip link show vtest 2>/dev/null'
+wait_for 120 "the processes of a killed instance are gone" on_head sh -c '! pgrep -x sleep'
 
 step "the status of a machine that cannot be made"
 status=0
@@ -35,6 +35,6 @@ grep -q /nowhere "$RUN/i.log" || fail "no reason given: $(<"$RUN/i.log")"
 step "kill -9 of the outer process leaves nothing"
 pid=$HEAD_PID
 kill -KILL "$MACHINE_PID"
-wait_for 10 "process 1 is gone" test ! -e "/proc/$pid"
+wait_for 120 "process 1 is gone" test ! -e "/proc/$pid"
 ! grep -q "$RUN" /proc/mounts || fail "a mount is left"
 HEAD_PID=

@@ -10,7 +10,7 @@ site_slurm_conf() {
 }
 up <<<"$(quickstart)"
 on_head sh -c 'setsid slurmd -D -N phys1 </dev/null >/var/log/slurmd-phys1.log 2>&1 &'
-wait_for 30 "the physical node is up" node_short_is phys1 idle
+wait_for 120 "the physical node is up" node_short_is phys1 idle
 expect head "$(as_alice srun --partition=local hostname)" "host name of the physical node"
 expect queue1-dy-t2micro-1 "$(as_alice srun --partition=queue1 hostname)" "host name of a cloud node"
 

@@ -48,8 +48,8 @@ on_head systemctl start slurm-ec2-clustermgtd
 expect queue1-dy-t2micro-1 "$(as_alice srun hostname)" "host name"
 as_key $person slurm-ec2 status >/dev/null
 on_head scontrol update nodename=queue1-dy-t2micro-1 state=power_down
-wait_for 60 "no instance is left" instance_count_is 0
-wait_for 60 "the node is powered down" node_short_is queue1-dy-t2micro-1 'idle~'
+wait_for 120 "no instance is left" instance_count_is 0
+wait_for 120 "the node is powered down" node_short_is queue1-dy-t2micro-1 'idle~'
 ! on_head grep -r UnauthorizedOperation /var/log/slurm-ec2 || fail "a program asked for more than the policy allows"
 
 step "they allow no more: a machine, a template that are not ours"
@@ -68,7 +68,7 @@ daemon_key=$barred
 write_credentials | on_head sh -c 'cat >/etc/slurm-ec2/credentials'
 job=$(submit $'#!/bin/bash\nhostname' --output=/dev/null)
 has_reason() { on_head sinfo --noheader --list-reasons --format=%E | grep -qF '(Code:UnauthorizedOperation)'; }
-wait_for 60 "a node says why" has_reason
+wait_for 120 "a node says why" has_reason
 expect 0 "$(instance_count)" "instances"
 as_alice scancel "$job"
 

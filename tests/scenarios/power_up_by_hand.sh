@@ -10,7 +10,7 @@ ever() { cloud id pending,running,shutting-down,terminated | wc -l; }
 
 step "power_up"
 on_head scontrol update nodename=$node state=power_up
-wait_for 90 "the node is up" node_short_is $node idle
+wait_for 120 "the node is up" node_short_is $node idle
 machine=$(cloud id)
 expect 1 "$(ever)" "machines ever made"
 
@@ -24,8 +24,8 @@ expect $node "$(as_alice srun --nodelist=$node hostname)" "host name"
 
 step "power_down"
 on_head scontrol update nodename=$node state=power_down
-wait_for 60 "its machine is gone" instance_count_is 0
-wait_for 60 "the node is powered down" node_short_is $node 'idle~'
+wait_for 120 "its machine is gone" instance_count_is 0
+wait_for 120 "the node is powered down" node_short_is $node 'idle~'
 expect 203.0.113.1 "$(node_address $node)" "its address"
 
 step "suspend twice for a node that is down, and for one that never was up"
@@ -37,7 +37,7 @@ expect 'idle~' "$(node_short 'queue1-dy-t2micro-[1-10]')" "states"
 
 step "suspend twice for a node that is up: it is left alone"
 on_head scontrol update nodename=$node state=power_up
-wait_for 90 "the node is up" node_short_is $node idle
+wait_for 120 "the node is up" node_short_is $node idle
 before=$(calls TerminateInstances)
 machine=$(cloud id)
 program suspend $node
@@ -46,8 +46,8 @@ expect "$before" "$(calls TerminateInstances)" "calls of TerminateInstances"
 expect "$machine" "$(instance_of $node)" "its machine"
 expect $node "$(as_alice srun --nodelist=$node hostname)" "host name"
 on_head scontrol update nodename=$node state=power_down
-wait_for 60 "its machine is gone" instance_count_is 0
-wait_for 60 "the node is powered down" node_short_is $node 'idle~'
+wait_for 120 "its machine is gone" instance_count_is 0
+wait_for 120 "the node is powered down" node_short_is $node 'idle~'
 expect $node "$(as_alice srun --nodelist=$node hostname)" "host name"
 expect 3 "$(ever)" "machines ever made"
 

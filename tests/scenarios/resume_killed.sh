@@ -7,8 +7,8 @@ control '{"api_delay_ms": {"RunInstances": 4000}}'
 job=$(submit $'#!/bin/bash\nhostname' --output=killed.out)
 launching() { [ "$(calls RunInstances)" -gt "$before" ]; }
 before=$(calls RunInstances)
-wait_for 30 "resume has called RunInstances" on_head pgrep -x resume
-wait_for 30 "EC2 has heard the call" launching
+wait_for 120 "resume has called RunInstances" on_head pgrep -x resume
+wait_for 120 "EC2 has heard the call" launching
 on_head pkill -KILL -x resume
 control '{"api_delay_ms": {"RunInstances": 0}}'
 

@@ -11,5 +11,5 @@ for _ in 1 2; do
 	pids+=("$!")
 done
 wait "${pids[@]}"
-wait_for 60 "the node is up" node_short_is queue1-dy-t2micro-1 idle
+wait_for 120 "the node is up" node_short_is queue1-dy-t2micro-1 idle
 expect 1 "$(cloud id pending,running,shutting-down,terminated | wc -l)" "machines ever made"

@@ -22,7 +22,7 @@ make_side_b() {
 	on_machine sh -c 'rm -f /srv/b/run/systemctl/* && echo SlurmctldPort=6827 >>/srv/b/etc/slurm/slurm.conf'
 	on_machine sh -c 'setsid unshare --mount sh -c "for f in $0; do mount --bind /srv/b\$f \$f || exit; done
 		echo \$\$ >/run/b.pid; exec sleep infinity" </dev/null >/run/b.log 2>&1 &' "$folders"
-	wait_for 10 "side b is there" on_machine test -s /run/b.pid
+	wait_for 120 "side b is there" on_machine test -s /run/b.pid
 	b_pid=$(on_machine cat /run/b.pid)
 }
 
@@ -40,7 +40,7 @@ looks() { on_head grep -c "Action=DescribeInstances.*$1" /var/log/ec2-requests.l
 looked() { [ "$(looks "$a")" -ge $((looks_a + 2)) ] && [ "$(looks "$b")" -ge $((looks_b + 2)) ]; }
 let_them_look() {
 	looks_a=$(looks "$a") looks_b=$(looks "$b")
-	wait_for 60 "both daemons look round twice" looked
+	wait_for 120 "both daemons look round twice" looked
 }
 
 head_up
@@ -60,7 +60,7 @@ side=a
 step "each wakes the node of the same name"
 on_head scontrol update nodename=queue1-dy-c6i-1 state=power_up
 side=b on_head scontrol update nodename=queue1-dy-c6i-1 state=power_up
-wait_for 30 "both have a machine" instance_count_is 2
+wait_for 120 "both have a machine" instance_count_is 2
 of_a=$(owned "$a") of_b=$(owned "$b")
 expect "instance launch-template placement-group" "$(cut -f1 <<<"$of_a" | paste -sd' ')" "things of a: $of_a"
 expect "instance launch-template placement-group" "$(cut -f1 <<<"$of_b" | paste -sd' ')" "things of b: $of_b"
@@ -89,4 +89,4 @@ expect "" "$(owned "$a")" "things of a"
 expect "$of_b" "$(owned "$b")" "things of b"
 expect "$machine_b" "$(cloud id)" "machines"
 side=b on_head scontrol update nodename=queue1-dy-c6i-1 state=power_down_force
-side=b wait_for 30 "b can still end its own" instance_count_is 0
+side=b wait_for 120 "b can still end its own" instance_count_is 0

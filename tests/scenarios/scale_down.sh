@@ -9,7 +9,7 @@ expect 2 "$(instance_count)" "instances"
 
 step "idle"
 wait_for 150 "no instance is left" instance_count_is 0
-wait_for 60 "the nodes are powered down" node_short_is 'queue1-dy-t2micro-[1-10]' 'idle~'
+wait_for 120 "the nodes are powered down" node_short_is 'queue1-dy-t2micro-[1-10]' 'idle~'
 for n in 1 2; do
 	expect 203.0.113.1 "$(node_address queue1-dy-t2micro-$n)" "address of node $n"
 	expect "" "$(on_head scontrol show node queue1-dy-t2micro-$n | sed -n 's/.*Extra=//p')" "extra of node $n"

@@ -19,7 +19,7 @@ step "eight jobs of one node, no machine"
 on_head scontrol update partitionname=queue1 state=down
 jobs=$(submit $'#!/bin/bash\nsleep 600' --array=1-8 --output=/dev/null)
 on_head scontrol update partitionname=queue1 state=up
-wait_for 60 "no node is left to be tried" no_node_is_free
+wait_for 120 "no node is left to be tried" no_node_is_free
 short=$(launches | wc -l)
 expect 10 "$(on_head sinfo --noheader --Node --format=%E | grep -cF '(Code:InsufficientInstanceCapacity)')" "nodes that say why"
 on_head slurm-ec2 status >"$RUN/status.txt"
@@ -28,15 +28,15 @@ grep -qE '^t2.micro +ap-northeast-1a +on-demand +InsufficientInstanceCapacity .*
 step "nobody asks while it is closed"
 looked=$(calls DescribeInstances)
 looks() { [ "$(calls DescribeInstances)" -ge $((looked + 2)) ]; }
-wait_for 30 "the daemon looks round twice" looks
+wait_for 120 "the daemon looks round twice" looks
 expect "$short" "$(launches | wc -l)" "launches"
 
 step "EC2 has machines again: one probe, then all"
 control '{"capacity": {"type": "t2.micro", "left": 20}}'
-wait_for 90 "the nodes are back" all_are 'idle~'
+wait_for 120 "the nodes are back" all_are 'idle~'
 expect "$short" "$(launches | wc -l)" "launches while no job could ask"
 on_head scontrol update jobid="$jobs" starttime=now
-wait_for 90 "all jobs have a machine" with_machine_is 8
+wait_for 120 "all jobs have a machine" with_machine_is 8
 expect "1,1 1,2 1,4 1,1" "$(launches | tail -n +$((short + 1)) | paste -sd' ')" "launches (least, most)"
 expect 8 "$(cloud id pending,running,shutting-down,terminated | wc -l)" "machines ever made"
 expect "" "$(on_head sinfo --noheader --list-reasons --format=%N)" "nodes with a reason"

@@ -21,4 +21,4 @@ apply_cluster <<<"$(quickstart 's/MinCount: 0/MinCount: 1/')" || fail "still ref
 on_head systemctl start slurm-ec2-clustermgtd
 expect 10 "$(node_count)" "nodes"
 expect idle "$(node_short queue1-st-t2micro-1)" "the static node that stays"
-wait_for 30 "one machine is left" instance_count_is 1
+wait_for 120 "one machine is left" instance_count_is 1

@@ -3,7 +3,7 @@
 # MinCount nodes are up without any job, stay up when idle, and are replaced when their machine goes.
 
 up <<<"$(quickstart 's/MinCount: 0/MinCount: 2/')"
-wait_for 90 "static nodes are up" node_short_is 'queue1-st-t2micro-[1-2]' idle
+wait_for 120 "static nodes are up" node_short_is 'queue1-st-t2micro-[1-2]' idle
 expect 2 "$(instance_count)" "instances"
 expect queue1-st-t2micro-2 "$(as_alice srun --nodelist=queue1-st-t2micro-2 hostname)" "host name"
 

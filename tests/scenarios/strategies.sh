@@ -33,7 +33,7 @@ try() {
 		submit $'#!/bin/bash\nsleep 600' --partition="$queue" --nodes="$nodes" --exclusive --output=/dev/null
 	done
 	on_head scontrol update partitionname="$queue" state=up
-	wait_for 60 "who is not served says why" failed_is "$3"
+	wait_for 120 "who is not served says why" failed_is "$3"
 	asked=$(launches | tail -n +$((before + 1)) | tr '\n' ' ')
 }
 made() { ec2 describe-instances --filters "Name=instance-type,Values=$1" --query 'length(Reservations[].Instances[])'; }
@@ -52,7 +52,7 @@ expect "1,7 " "$asked" "launches (least, most)"
 expect "greedy-dy-r-1 greedy-dy-r-2 greedy-dy-r-3" "$(bound)" "nodes with a machine"
 expect "3 (Code:InsufficientInstanceCapacity), 1 (Code:LimitedInstanceCapacity)" "$(reasons)" "reasons"
 expect 4 "$(made t3.micro)" "machines made"
-wait_for 10 "the one that serves no job is returned" kept_is t3.micro 3
+wait_for 120 "the one that serves no job is returned" kept_is t3.micro 3
 
 try best-effort best 3
 expect "1,7 " "$asked" "launches (least, most)"

@@ -4,7 +4,7 @@
 
 up <<<"$(quickstart)"
 job=$(submit $'#!/bin/bash\necho $SLURM_RESTART_COUNT; [ -n "$SLURM_RESTART_COUNT" ] || sleep 600' --requeue --output=again.out)
-wait_for 90 "the job runs" job_is "$job" RUNNING
+wait_for 120 "the job runs" job_is "$job" RUNNING
 old=$(cloud id)
 ec2 terminate-instances --instance-ids "$old" >/dev/null
 wait_for 240 "the job ran again to its end" job_is "$job" COMPLETED

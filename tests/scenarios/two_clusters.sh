@@ -21,7 +21,7 @@ second() (
 	"$@"
 )
 # Its process 1 begins in the first one's root, which has the same programs but also this folder.
-wait_for 20 "the second head node is there" second on_head sh -c 'test -x /usr/local/sbin/ec2local-boot && test ! -e /srv/head2'
+wait_for 120 "the second head node is there" second on_head sh -c 'test -x /usr/local/sbin/ec2local-boot && test ! -e /srv/head2'
 second on_head setpriv --reuid munge --regid munge --clear-groups munged --origin=10.77.0.2
 
 step "the second cluster, of the same name"
@@ -32,8 +32,8 @@ expect "$(on_head scontrol show config | grep ^ClusterName)" "$(second on_head s
 step "a job in each"
 job1=$(submit $'#!/bin/bash\nwhile [ ! -e go ]; do sleep 0.2; done; hostname' --output=one.out)
 job2=$(second submit $'#!/bin/bash\nwhile [ ! -e go ]; do sleep 0.2; done; hostname' --output=two.out)
-wait_for 90 "the first job runs" job_is "$job1" RUNNING
-wait_for 90 "the second job runs" second job_is "$job2" RUNNING
+wait_for 120 "the first job runs" job_is "$job1" RUNNING
+wait_for 120 "the second job runs" second job_is "$job2" RUNNING
 expect 2 "$(instance_count)" "instances"
 machines=$(cloud id | sort)
 
@@ -42,7 +42,7 @@ second on_head sh -c 'rm -f /var/lib/slurm-ec2/state.db*'
 second on_head systemctl restart slurm-ec2-clustermgtd
 before=$(calls DescribeInstances)
 looked() { [ "$(calls DescribeInstances)" -gt $((before + 6)) ]; }
-wait_for 90 "both have looked" looked
+wait_for 120 "both have looked" looked
 expect "$machines" "$(cloud id | sort)" "the machines"
 expect RUNNING "$(job_state "$job1")" "the first job"
 expect RUNNING "$(second job_state "$job2")" "the second job"
@@ -54,5 +54,5 @@ second on_head slurm-ec2 uninstall --yes --terminate
 expect 1 "$(instance_count)" "instances"
 expect RUNNING "$(job_state "$job1")" "the first job"
 as_alice touch go
-wait_for 60 "the first job is over" job_is "$job1" COMPLETED
+wait_for 120 "the first job is over" job_is "$job1" COMPLETED
 expect queue1-dy-t2micro-2 "$(as_alice srun --nodelist=queue1-dy-t2micro-2 hostname)" "a new node of the first cluster"

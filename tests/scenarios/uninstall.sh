@@ -38,7 +38,7 @@ expect 4 "$(left | wc -l)" "templates and groups: $(left)"
 
 step "refused while clustermgtd runs, which would launch again; the job whose machine would end is named"
 job=$(submit $'#!/bin/bash\nsleep 1000' --partition=queue1 --nodelist=queue1-dy-c6i-1)
-wait_for 60 "the job runs" job_is "$job" RUNNING
+wait_for 120 "the job runs" job_is "$job" RUNNING
 during=$(folder)
 if on_head slurm-ec2 uninstall --yes --terminate >"$RUN/out" 2>&1; then fail "it went on: $(<"$RUN/out")"; fi
 grep -q 'stop it first: systemctl stop slurm-ec2-clustermgtd' "$RUN/out" || fail "not said why: $(<"$RUN/out")"
@@ -55,7 +55,7 @@ expect 4 "$(left | wc -l)" "templates and groups: $(left)"
 
 step "nobody to ask, no --yes: nothing is changed"
 on_head scontrol update nodename=queue1-dy-c6i-1 state=power_down_force
-wait_for 60 "no instance is left" instance_count_is 0
+wait_for 120 "no instance is left" instance_count_is 0
 if on_head slurm-ec2 uninstall </dev/null >"$RUN/out" 2>&1; then fail "it did not ask: $(<"$RUN/out")"; fi
 expect "$during" "$(folder)" "Slurm's folder"
 
@@ -72,14 +72,14 @@ on_head sh -c 'printf "#!/bin/sh\\ntouch /root/began; until [ -e /root/go ]; do 
 	chmod 755 /root/slow && cp -p /etc/slurm /root/slurm.before -r && echo "SlurmctldRestart: [/root/slow]" >>/etc/slurm-ec2/settings.yaml'
 on_head slurm-ec2 uninstall --yes >"$RUN/out" 2>&1 &
 uninstall=$!
-wait_for 20 "slurmctld is about to be restarted" on_head test -e /root/began
+wait_for 120 "slurmctld is about to be restarted" on_head test -e /root/began
 on_head pkill -INT -x slurm-ec2
 on_head touch /root/go
 if wait "$uninstall"; then fail "it went on: $(<"$RUN/out")"; fi
 expect phys1 "$(on_head sinfo --noheader --Node --format=%N)" "nodes"
 expect 4 "$(left | wc -l)" "templates and groups: $(left)"
 on_head sh -c 'cp -p /root/slurm.before/* /etc/slurm/ && cp -p /root/settings /etc/slurm-ec2/settings.yaml && systemctl restart slurmctld'
-wait_for 20 "slurmctld answers" on_head scontrol ping
+wait_for 120 "slurmctld answers" on_head scontrol ping
 
 step "with --yes: listed, then gone"
 on_head slurm-ec2 uninstall --yes >"$RUN/out"
@@ -91,7 +91,7 @@ expect "$before" "$(folder)" "Slurm's folder"
 
 step "slurmctld runs on with the site's own node"
 expect phys1 "$(on_head sinfo --noheader --Node --format=%N)" "nodes"
-wait_for 30 "the physical node is up" node_short_is phys1 idle
+wait_for 120 "the physical node is up" node_short_is phys1 idle
 expect head "$(as_alice srun hostname)" "host name of the physical node"
 
 step "a second time there is nothing to remove, and a new apply is a new cluster"

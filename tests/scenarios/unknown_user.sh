@@ -16,8 +16,8 @@ printf 'alice:x:1200:1200::/home/alice:/bin/bash\n' >>"$RUN/image/root/etc/passw
 printf 'alice:x:1200:\n' >>"$RUN/image/root/etc/group"
 install -d -o 1200 -g 1200 "$RUN/image/root/home/alice"
 on_head scontrol update nodename=queue1-dy-t2micro-1 state=power_down_force
-wait_for 60 "the old machine is gone" instance_count_is 0
-wait_for 60 "the node is powered down" node_short_is queue1-dy-t2micro-1 'idle~'
+wait_for 120 "the old machine is gone" instance_count_is 0
+wait_for 120 "the node is powered down" node_short_is queue1-dy-t2micro-1 'idle~'
 expect "alice queue1-dy-t2micro-1" "$(as_alice srun --nodelist=queue1-dy-t2micro-1 sh -c 'echo $(id -un) $(hostname)')" "user and host"
 expect /home/alice "$(as_alice srun pwd)" "home"
 [ "$(cloud id)" != "$old" ] || fail "the old machine is still there"
