@@ -215,11 +215,55 @@ static void read_rows(struct world *w, struct observed *o, bool quiet)
 		log_error("state: %s", e->text);
 }
 
+/* ---- what a person asked for */
+
+static int read_ms(struct store *s, const char *name, int64_t *ms, struct err *e)
+{
+	char *word;
+	int rc = store_word(s, name, &word, NULL, e);
+
+	*ms = 0;
+	if (rc == 0 && word)
+		num_i64(word, 0, INT64_MAX, ms, NULL);
+	free(word);
+	return rc;
+}
+
+static int read_words(struct store *s, struct observed *o, struct err *e)
+{
+	char *word = NULL, *confirm = NULL;
+	int rc = store_word(s, FLEET_WORD, &word, NULL, e);
+
+	if (rc == 0)
+		fleet_parse(word, &o->fleet);
+	if (rc == 0)
+		rc = read_ms(s, FREEZE_WORD, &o->frozen_until_ms, e);
+	if (rc == 0)
+		rc = store_word(s, BRAKE_CONFIRM_WORD, &confirm, &o->confirmed_ms, e);
+	free(confirm);
+	free(word);
+	return rc;
+}
+
+/* The status is RUNNING until told otherwise, so what could not be read is no reason to stop anything. */
+static void read_wishes(struct world *w, struct observed *o, bool quiet)
+{
+	int64_t since = clock_wall_ms() - w->settings->protected_window_s * 1000;
+	struct err e = {""};
+
+	if (!w->store || !o->rows)
+		return;
+	if ((read_words(w->store, o, &e) < 0 || store_failures(w->store, since, &o->failures, &e) < 0) && !quiet &&
+	    say_again(e.text))
+		log_error("state: %s", e.text);
+}
+
 void observe(struct world *w, struct observed *o, struct kept *k, int64_t deadline, bool quiet)
 {
 	memset(o, 0, sizeof *o);
 	o->at_ms = clock_wall_ms();
 	read_rows(w, o, quiet); /* first: what changes after it is not judged by this loop */
+	read_wishes(w, o, quiet);
 	read_slurm(w, o, quiet);
 	read_holds(w, o, k, quiet);
 	read_ec2(w, o, deadline, quiet);
@@ -253,12 +297,18 @@ void observed_clear(struct observed *o)
 	strs_clear(&o->dead);
 	kvs_clear(&o->backoff);
 	shortages_clear(&o->shortages);
+	failures_clear(&o->failures);
+	healths_clear(&o->healths);
+	partitions_clear(&o->partitions);
+	free(o->protection);
+	violations_clear(&o->violations);
 }
 
 void kept_clear(struct kept *k)
 {
 	kvs_clear(&k->seen);
 	block_watch_clear(&k->blocks);
+	brake_clear(&k->brake);
 }
 
 static int plan_blocks(struct world *w, const struct observed *o, struct kept *k, struct plan *out, struct nodeset *held,
@@ -286,9 +336,51 @@ static int plan_blocks(struct world *w, const struct observed *o, struct kept *k
 	return rc;
 }
 
-int observed_plan(struct world *w, const struct observed *o, struct kept *k, struct plan *out)
+static int plan_fleet(struct world *w, const struct observed *o, struct plan *out, struct err *e)
 {
-	struct nodeset *held = nodeset_create();
+	struct fleet_input in = {
+	    .gen = w->gen,
+	    .nodes = o->slurm ? &o->nodes : NULL,
+	    .partitions = o->partitions_read ? &o->partitions : NULL,
+	    .fleet = o->fleet,
+	};
+
+	return fleet_plan(&in, out, e);
+}
+
+static int plan_protection(struct world *w, struct observed *o, struct plan *out, struct err *e)
+{
+	struct protect_input in = {
+	    .gen = w->gen,
+	    .nodes = o->slurm ? &o->nodes : NULL,
+	    .bindings = o->rows ? &o->bindings : NULL,
+	    .failures = o->rows ? &o->failures : NULL,
+	    .rule = {.count = w->settings->protected_count, .window_ms = w->settings->protected_window_s * 1000},
+	    .now_ms = clock_wall_ms(),
+	};
+
+	free(o->protection);
+	o->protection = calloc(w->gen->n_resources + 1, sizeof *o->protection);
+	if (!o->protection)
+		return err_nomem(e);
+	return protect_judge(&in, o->protection, NULL, e) < 0 ? -1 : protect_plan(&in, out, e);
+}
+
+static int hold_back(struct world *w, const struct observed *o, struct kept *k, struct plan *p, struct err *e)
+{
+	struct brake_input in = {
+	    .nodes = o->slurm ? &o->nodes : NULL,
+	    .instances = o->instances,
+	    .share_percent = w->settings->terminate_share,
+	    .now_ms = clock_wall_ms(),
+	    .confirmed_ms = o->confirmed_ms,
+	};
+
+	return brake_apply(&in, p, &k->brake, e) < 0 ? -1 : 0;
+}
+
+static int plan_all(struct world *w, struct observed *o, struct kept *k, struct nodeset *held, struct plan *out, struct err *e)
+{
 	struct reconcile_input in = {
 	    .gen = w->gen,
 	    .nodes = o->slurm ? &o->nodes : NULL,
@@ -297,6 +389,10 @@ int observed_plan(struct world *w, const struct observed *o, struct kept *k, str
 	    .bindings = o->rows ? &o->bindings : NULL,
 	    .launches = o->rows ? &o->launches : NULL,
 	    .shortages = o->rows ? &o->shortages : NULL,
+	    .healths = o->healths_read ? &o->healths : NULL,
+	    .fleet = o->fleet.status,
+	    .health_grace_ms = w->settings->health_grace_s * 1000,
+	    .event_lead_ms = w->settings->event_lead_s * 1000,
 	    .held = held,
 	    .dead_pids = &o->dead,
 	    .now_ms = clock_wall_ms(),
@@ -305,13 +401,22 @@ int observed_plan(struct world *w, const struct observed *o, struct kept *k, str
 	    .static_backoff = &o->backoff,
 	    .seen = &k->seen,
 	};
-	struct err e = {""};
-	int rc = held ? plan_blocks(w, o, k, out, held, &e) : err_nomem(&e);
 
-	if (rc == 0)
-		rc = reconcile_watch(&in, &k->seen, &e);
-	if (rc == 0)
-		rc = reconcile_plan(&in, out, &e);
+	if (plan_blocks(w, o, k, out, held, e) < 0 || plan_fleet(w, o, out, e) < 0 || plan_protection(w, o, out, e) < 0)
+		return -1;
+	in.protection = o->protection;
+	if (invariants_check(&in, &o->violations, e) < 0 || reconcile_watch(&in, &k->seen, e) < 0 ||
+	    reconcile_plan(&in, out, e) < 0)
+		return -1;
+	return hold_back(w, o, k, out, e);
+}
+
+int observed_plan(struct world *w, struct observed *o, struct kept *k, struct plan *out)
+{
+	struct nodeset *held = nodeset_create();
+	struct err e = {""};
+	int rc = held ? plan_all(w, o, k, held, out, &e) : err_nomem(&e);
+
 	if (rc < 0)
 		log_error("%s", e.text);
 	nodeset_destroy(held);

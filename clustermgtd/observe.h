@@ -8,9 +8,16 @@
 #include "lib/base/err.h"
 #include "lib/base/str.h"
 #include "lib/node/binding.h"
+#include "lib/node/failure.h"
+#include "lib/node/health.h"
 #include "lib/node/instance.h"
 #include "lib/node/node.h"
 #include "lib/node/offering.h"
+#include "lib/node/partition.h"
+#include "lib/plan/brake.h"
+#include "lib/plan/fleet.h"
+#include "lib/plan/invariants.h"
+#include "lib/plan/protect.h"
 #include "lib/slurmctl/slurmctl.h"
 
 #include <stdbool.h>
@@ -25,6 +32,7 @@ struct world;
 struct kept {
 	struct kvs seen; /* states that carry no time of their own, and since when (reconcile_watch) */
 	struct block_watch blocks;
+	struct brake brake;
 };
 
 struct observed {
@@ -44,6 +52,17 @@ struct observed {
 	struct strs dead;   /* launches whose worker is gone, or is this process */
 	struct kvs backoff; /* static node -> wall ms */
 	struct shortages shortages;
+	struct failures failures;
+	struct fleet fleet;
+	int64_t frozen_until_ms;  /* nothing is done before it; 0 = not frozen */
+	int64_t confirmed_ms;     /* the brake was released by a person then; 0 = never */
+	bool healths_read;
+	struct healths healths;
+	bool partitions_read;
+	struct partitions partitions;
+	/* what follows from it, made by observed_plan */
+	struct protection *protection; /* one a compute resource */
+	struct violations violations;
 };
 
 /* Trouble with a source is logged once and kept in the rows, unless `quiet`. */
@@ -52,7 +71,7 @@ void observe(struct world *w, struct observed *o, struct kept *k, int64_t deadli
 void observed_print_unread(const struct observed *o, FILE *out);
 void observed_clear(struct observed *o);
 /* What to do about it. -1 on no memory. */
-int observed_plan(struct world *w, const struct observed *o, struct kept *k, struct plan *out);
+int observed_plan(struct world *w, struct observed *o, struct kept *k, struct plan *out);
 /* Delete what the capacity memory need not hold any more. */
 void observed_forget(struct world *w, const struct observed *o);
 /* Something is under way of which more is to be known soon. */

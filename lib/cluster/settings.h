@@ -77,6 +77,12 @@ struct settings {
 	int64_t loop_s;                 /* LoopTime: 60 */
 	int64_t orphan_grace_s;         /* OrphanGrace: 120; younger instances are not judged */
 	int64_t heartbeat_limit_s;      /* HeartbeatLimit: 300; older = resume refuses to launch */
+	int64_t health_grace_s;         /* HealthCheckGrace: 180; a failed status check younger than this is not acted on */
+	int64_t event_lead_s;           /* ScheduledEventLead: 86400; a node is drained so long before an event of EC2 */
+	int64_t protected_count;        /* ProtectedFailureCount: 10; 0 = never */
+	int64_t protected_window_s;     /* ProtectedFailureWindow: 3600 */
+	int64_t terminate_share;        /* TerminateShare: 10 per cent */
+	int64_t metrics_port;           /* MetricsPort: 9839 on loopback; 0 = none */
 	int64_t suspend_timeout_s;      /* SuspendTimeout: 30, into slurm.conf */
 	int64_t launch_batch;           /* LaunchBatch: 500 nodes a call */
 	struct place resume_limit_at, capacity_retry_at, capacity_retry_limit_at;

@@ -29,6 +29,10 @@ void plan_clear(struct plan *p)
 		free(p->v[i].instance);
 		free(p->v[i].launch);
 		free(p->v[i].reservation);
+		free(p->v[i].resource);
+		free(p->v[i].partition);
+		free(p->v[i].word);
+		free(p->v[i].was);
 		strs_clear(&p->v[i].nodes);
 		free(p->v[i].code);
 		free(p->v[i].reason);
@@ -62,6 +66,20 @@ const char *action_kind_text(enum action_kind k)
 		return "reserve";
 	case ACT_UNRESERVE:
 		return "unreserve";
+	case ACT_NODE_DRAIN:
+		return "drain";
+	case ACT_NODE_RESUME:
+		return "resume";
+	case ACT_BOOT_FAILED:
+		return "boot-failed";
+	case ACT_FAILURES_CLEAR:
+		return "failures-clear";
+	case ACT_PARTITION:
+		return "partition";
+	case ACT_FLEET:
+		return "fleet";
+	case ACT_NOTE:
+		return "note";
 	}
 	return "unknown";
 }
@@ -73,6 +91,12 @@ static void add_line(struct buf *b, const struct action *a)
 	buf_fmt(b, "%-13s %-20s", action_kind_text(a->kind), a->code ? a->code : "-");
 	if (a->reservation)
 		buf_fmt(b, " reservation=%s", a->reservation);
+	if (a->resource)
+		buf_fmt(b, " resource=%s", a->resource);
+	if (a->partition)
+		buf_fmt(b, " partition=%s", a->partition);
+	if (a->word)
+		buf_fmt(b, " to=%s", a->word);
 	if (a->node)
 		buf_fmt(b, " node=%s", a->node);
 	if (a->nodes.n) {

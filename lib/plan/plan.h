@@ -23,7 +23,15 @@ enum action_kind {
 	ACT_LAUNCH_RETRY,   /* launch row: ask EC2 again with the same token; a row without a request has it built first */
 	ACT_LAUNCH_CLOSE,   /* launch row: finished or undone */
 	ACT_RESERVE,        /* nodes: a reservation in Slurm holds them, also if it exists with others */
-	ACT_UNRESERVE       /* that reservation goes */
+	ACT_UNRESERVE,      /* that reservation goes */
+	ACT_NODE_DRAIN,     /* node: DRAIN with reason: its jobs end by themselves */
+	ACT_NODE_RESUME,    /* node: RESUME: a drain or DOWN of ours is over */
+	ACT_BOOT_FAILED,    /* node, instance, resource: a machine that never served is counted, its console output saved; before any
+			     * ACT_TERMINATE */
+	ACT_FAILURES_CLEAR, /* resource: its failures are forgotten, for one of its machines came up */
+	ACT_PARTITION,      /* partition: set to `word` ("UP", "DOWN", "INACTIVE") */
+	ACT_FLEET,          /* the fleet's status becomes `word`, if it still is `was` */
+	ACT_NOTE            /* an event and a line in the log, once for the same code, node and instance: for a person to look at */
 };
 
 struct action {
@@ -32,6 +40,9 @@ struct action {
 	char *instance;
 	char *launch;
 	char *reservation;       /* its name in Slurm */
+	char *resource;          /* "queue/resource" */
+	char *partition;
+	char *word, *was;
 	struct strs nodes;       /* of ACT_RESERVE; ACT_LAUNCH_RETRY: for the reader, the row has them too */
 	int64_t generation;      /* of the node's binding when decided; -1 = had none */
 	char *code;              /* short machine-readable why: "orphan", "machine-gone", ... */

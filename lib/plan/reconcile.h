@@ -15,7 +15,9 @@
 #include "lib/node/instance.h"
 #include "lib/node/node.h"
 #include "lib/node/binding.h"
+#include "lib/node/health.h"
 #include "lib/node/offering.h"
+#include "lib/plan/fleet.h"
 #include "lib/plan/plan.h"
 
 #include <stdbool.h>
@@ -23,6 +25,7 @@
 
 struct err;
 struct nodeset;
+struct protection;
 
 /* Reasons of ParallelCluster, by which such nodes are known again; the first follows "(Code:...)". */
 #define REASON_DISABLED "Temporarily disabling node due to insufficient capacity"
@@ -42,6 +45,11 @@ struct reconcile_input {
 	const struct bindings *bindings;    /* all rows, FREE ones too; NULL = not read */
 	const struct launches *launches;    /* not DONE; NULL = not read */
 	const struct shortages *shortages;  /* capacity memory; NULL = not read */
+	const struct healths *healths;      /* of machines that are not well; NULL = not read */
+	const struct protection *protection; /* one a compute resource (protect.h); NULL = none is protected */
+	enum fleet_status fleet;            /* static nodes are only launched while the fleet runs */
+	int64_t health_grace_ms;            /* a younger failed status check is not judged */
+	int64_t event_lead_ms;              /* an event of EC2 further away is not judged */
 	const struct nodeset *held;         /* nodes whose capacity block is not active: no machine can come; may be NULL */
 	const struct strs *dead_pids;       /* launch ids whose worker process is gone, or is the caller itself */
 	int64_t now_ms;

@@ -8,6 +8,7 @@
 #define SE_SLURMCTL_SLURMCTL_H
 
 #include "lib/node/node.h"
+#include "lib/node/partition.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -113,7 +114,7 @@ void slurmctl_reservations_clear(struct slurmctl_reservations *l);
 int slurmctl_reservation_hold(const char *name, const char *const *nodes, size_t n, int64_t end_s, struct err *e);
 int slurmctl_reservation_delete(const char *name, struct err *e); /* 0 also if there is none */
 
-/* Partition names -> hostlist of nodes. */
-int slurmctl_partitions(struct kvs *out, struct err *e);
+/* All partitions, hidden ones too; appends. */
+int slurmctl_partitions(struct partitions *out, struct err *e);
 
 #endif

@@ -8,6 +8,7 @@
 #define SE_STATE_STORE_H
 
 #include "lib/node/binding.h"
+#include "lib/node/failure.h"
 #include "lib/node/offering.h"
 
 #include <stdint.h>
@@ -72,6 +73,20 @@ int store_source(struct store *s, const char *source, int64_t *ok_ms, int64_t *f
 int store_counter_add(struct store *s, const char *name, int64_t by, int64_t *out, struct err *e);
 int store_counter_set(struct store *s, const char *name, int64_t value, struct err *e);
 int store_counters(struct store *s, const char *prefix, struct kvs *out, struct err *e);
+
+/* Named words that a person or the loop sets: fleet status, freeze, confirmation of the brake. value NULL takes it away. */
+int store_word_put(struct store *s, const char *name, const char *value, int64_t now_ms, struct err *e);
+/* *value NULL if it is not set (then *set_ms 0); caller frees it. */
+int store_word(struct store *s, const char *name, char **value, int64_t *set_ms, struct err *e);
+/* Replace `from` by `to` only if it still is `from` (either may be NULL = not set). 1 done, 0 it is something else, -1. */
+int store_word_swap(struct store *s, const char *name, const char *from, const char *to, int64_t now_ms, struct err *e);
+
+/* --- machines that never served (lib/plan/protect.h counts them). One row a machine: the same node and instance again
+ * within an open row is not written twice (0). 1 = written. */
+int store_failure_add(struct store *s, const struct failure *f, struct err *e);
+int store_failures(struct store *s, int64_t since_ms, struct failures *out, struct err *e); /* appends, oldest first */
+/* Forget those of a resource (queue NULL = of all) that are not younger than `until_ms`. */
+int store_failures_clear(struct store *s, const char *queue, const char *resource, int64_t until_ms, struct err *e);
 
 /* --- capacity memory (lib/plan/capacity.h decides, these only keep) */
 int store_shortages(struct store *s, struct shortages *out, struct err *e); /* appends all */

@@ -45,6 +45,10 @@ static const char *const migrations[] = {
 	"CREATE TABLE shortage(type TEXT NOT NULL, zone TEXT NOT NULL, market TEXT NOT NULL, code TEXT, message TEXT,"
 	" failures INTEGER NOT NULL, failed_ms INTEGER NOT NULL, until_ms INTEGER NOT NULL, budget INTEGER NOT NULL,"
 	" probe_until_ms INTEGER NOT NULL, PRIMARY KEY(type, zone, market)) WITHOUT ROWID;",
+	"CREATE TABLE word(name TEXT PRIMARY KEY, value TEXT NOT NULL, set_ms INTEGER NOT NULL) WITHOUT ROWID;"
+	"CREATE TABLE failure(id INTEGER PRIMARY KEY, time_ms INTEGER NOT NULL, queue TEXT NOT NULL, resource TEXT NOT NULL,"
+	" node TEXT NOT NULL, instance TEXT, code TEXT NOT NULL);"
+	"CREATE INDEX failure_resource ON failure(queue, resource);",
 };
 #define VERSION ((int)(sizeof migrations / sizeof *migrations))
 

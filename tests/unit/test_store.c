@@ -372,7 +372,7 @@ static void older_version(void **state)
 	(void)state;
 	claim(s, "L1", "n-1", "n-1", "");
 	store_close(s);
-	raw_sql("ALTER TABLE launch DROP COLUMN stage; DROP TABLE shortage; PRAGMA user_version = 1");
+	raw_sql("ALTER TABLE launch DROP COLUMN stage; DROP TABLE shortage; DROP TABLE word; DROP TABLE failure; PRAGMA user_version = 1");
 	s = open_store();
 	row_is(s, "n-1", "L L1 - -");
 	row = make_launch("L2", "n-2");
@@ -443,7 +443,7 @@ static void newer_version(void **state)
 	assert_null(store_open(path, &note, &e));
 	assert_non_null(strstr(e.text, "newer slurm-ec2"));
 	assert_null(store_open_readonly(path, &e));
-	raw_sql("PRAGMA user_version = 2"); /* it was left alone */
+	raw_sql("PRAGMA user_version = 3"); /* it was left alone */
 	store_close(open_store());
 }
 

@@ -1,0 +1,27 @@
+/* failure.h - a machine that was launched and never served: a row of our memory (lib/state), counted by lib/plan/protect.h. */
+#ifndef SE_NODE_FAILURE_H
+#define SE_NODE_FAILURE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct failure {
+	char *queue;
+	char *resource;
+	char *node;
+	char *instance;  /* NULL = unknown */
+	char *code;      /* of the rule that saw it: "boot-failed", "resume-timeout", ... */
+	int64_t time_ms;
+};
+
+/* Zero-initialised = empty. */
+struct failures {
+	struct failure *v;
+	size_t n;
+	size_t cap;
+};
+
+struct failure *failures_add(struct failures *l); /* zeroed; borrowed until the next add; NULL on no memory */
+void failures_clear(struct failures *l);
+
+#endif

@@ -1,0 +1,44 @@
+/* brake.h - no loop ends a large part of the machines in use at once without a second, fresh look, pure.
+ *
+ * Counted are machines to be terminated whose node Slurm holds up, allocated or powering up. Orphans, leftovers of powered-down
+ * nodes and machines that EC2 itself says are gone do not count. If they are more than the share (and more than
+ * BRAKE_AT_LEAST), every action of those nodes is taken out of the plan; they pass when a later look, not before BRAKE_LOOK_MS,
+ * asks for the same, or when a person confirms (`slurm-ec2 fleet confirm`).
+ */
+#ifndef SE_PLAN_BRAKE_H
+#define SE_PLAN_BRAKE_H
+
+#include "lib/base/str.h"
+#include "lib/node/instance.h"
+#include "lib/node/node.h"
+#include "lib/plan/plan.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+
+#define BRAKE_AT_LEAST 10
+#define BRAKE_LOOK_MS INT64_C(50000)
+#define BRAKE_CONFIRM_WORD "brake-confirm" /* store_word, by `fleet confirm`; its time counts */
+
+struct brake_input {
+	const struct nodes *nodes;
+	const struct instances *instances;
+	int64_t share_percent;
+	int64_t now_ms;
+	int64_t confirmed_ms;     /* 0 = never */
+};
+
+/* Kept from loop to loop; zero-initialised = off. */
+struct brake {
+	struct strs instances;    /* held back, sorted */
+	int64_t since_ms;         /* of the first look that asked for it */
+	size_t in_use;            /* machines of nodes in use then */
+};
+
+/* How many actions were taken out, or -1. */
+int brake_apply(const struct brake_input *in, struct plan *p, struct brake *b, struct err *e);
+void brake_clear(struct brake *b);
+
+#endif
