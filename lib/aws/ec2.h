@@ -9,6 +9,7 @@
 
 #include "lib/aws/aws.h"
 #include "lib/base/str.h"
+#include "lib/node/health.h"
 #include "lib/node/instance.h"
 #include "lib/node/itype.h"
 
@@ -135,16 +136,10 @@ struct ec2_call *ec2_describe_by(const char *filter, const char *const *values, 
 struct ec2_call *ec2_describe_ids(const char *const *ids, size_t n);
 const struct instances *ec2_describe_reply(const struct ec2_call *c);
 
-struct instance_status {
-	char *id;
-	char *instance_status;  /* ok, impaired, initializing, ... */
-	char *system_status;
-};
-/* Any number of ids, asked in parts. EC2 knows no filter for them, so one unknown id fails the read: give ids a describe
- * has just shown. */
-struct ec2_call *ec2_describe_status(const char *const *ids, size_t n);
-struct instance_statuses { struct instance_status *v; size_t n; size_t cap; };
-const struct instance_statuses *ec2_describe_status_reply(const struct ec2_call *c);
+/* The running machines of the account and region with an impaired status check or an event to come; each once, others than the
+ * cluster's too. Three questions, however many machines there are. */
+struct ec2_call *ec2_describe_unwell(void);
+const struct healths *ec2_describe_unwell_reply(const struct ec2_call *c);
 
 struct ec2_call *ec2_describe_instance_types(const char *const *names, size_t n); /* any number, asked in parts */
 const struct itypes *ec2_describe_instance_types_reply(const struct ec2_call *c);

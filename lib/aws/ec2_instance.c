@@ -14,7 +14,6 @@
 
 #define PAGE_SIZE 1000        /* EC2's largest page */
 #define FILTER_VALUES 200     /* EC2's limit for one filter */
-#define STATUS_IDS 100        /* EC2's limit for one DescribeInstanceStatus */
 
 /* --- reading an instance */
 struct instance_page {
@@ -341,58 +340,179 @@ struct ec2_call *ec2_describe_ids(const char *const *ids, size_t n)
 	return ec2_describe_by("instance-id", ids, n);
 }
 
-/* --- status */
-struct status_page {
-	struct instance_statuses list;
+/* --- health */
+struct health_page {
+	struct healths list;
+	struct scheduled {
+		char *code, *text;
+		int64_t at_ms;
+	} event; /* the one being read */
 };
 
-static void statuses_clear(struct instance_statuses *l)
+PAGE_CREATE(health, struct health_page)
+PAGE_CURRENT(health, struct health_page)
+
+static void scheduled_clear(struct scheduled *s)
 {
-	for (size_t i = 0; i < l->n; i++) {
-		free(l->v[i].id);
-		free(l->v[i].instance_status);
-		free(l->v[i].system_status);
-	}
-	free(l->v);
-	*l = (struct instance_statuses){0};
+	free(s->code);
+	free(s->text);
+	*s = (struct scheduled){0};
 }
 
-PAGE_CREATE(status, struct status_page)
-PAGE_CURRENT(status, struct status_page)
-PAGE_OPEN(status, struct status_page)
-PAGE_MERGE(status, struct status_page)
-PAGE_DESTROY(status, struct status_page, statuses_clear)
+static void health_destroy(void *page)
+{
+	struct health_page *p = page;
 
-static const struct reply_rule status_rules[] = {
-	REPLY_RULE_CALL("", status_open, NULL),
-	REPLY_RULE_TEXT("instanceId", struct instance_status, id),
-	REPLY_RULE_TEXT("instanceStatus/status", struct instance_status, instance_status),
-	REPLY_RULE_TEXT("systemStatus/status", struct instance_status, system_status),
+	if (!p)
+		return;
+	healths_clear(&p->list);
+	scheduled_clear(&p->event);
+	free(p);
+}
+
+static int health_open(void *page)
+{
+	return healths_add(&((struct health_page *)page)->list) ? 0 : -1;
+}
+
+/* What was listed for an event that is over, or for nothing we look at, is well. */
+static int health_close(void *page, const char *text)
+{
+	const struct health *h = health_current(page);
+
+	(void)text;
+	if (!h->instance || (!h->instance_impaired && !h->system_impaired && !h->event))
+		healths_drop_last(&((struct health_page *)page)->list);
+	return 0;
+}
+
+static int set_instance_check(void *page, const char *text)
+{
+	struct health *h = health_current(page);
+
+	h->instance_impaired = str_eq(text, "impaired");
+	return 0;
+}
+
+static int set_system_check(void *page, const char *text)
+{
+	struct health *h = health_current(page);
+
+	h->system_impaired = str_eq(text, "impaired");
+	return 0;
+}
+
+static int set_impaired_since(void *page, const char *text)
+{
+	struct health *h = health_current(page);
+	int64_t ms;
+
+	if (!clock_iso_parse(text, &ms) && (!h->impaired_since_ms || ms < h->impaired_since_ms))
+		h->impaired_since_ms = ms;
+	return 0;
+}
+
+static int event_open(void *page)
+{
+	scheduled_clear(&((struct health_page *)page)->event);
+	return 0;
+}
+
+static int event_code(void *page, const char *text)
+{
+	return reply_text(&((struct health_page *)page)->event.code, text);
+}
+
+static int event_text(void *page, const char *text)
+{
+	return reply_text(&((struct health_page *)page)->event.text, text);
+}
+
+static int event_time(void *page, const char *text)
+{
+	struct scheduled *s = &((struct health_page *)page)->event;
+
+	if (clock_iso_parse(text, &s->at_ms))
+		s->at_ms = 0;
+	return 0;
+}
+
+/* EC2 goes on listing an event for days after it is over. */
+static bool is_over(const struct scheduled *s)
+{
+	return s->text && (str_prefix(s->text, "[Completed]") || str_prefix(s->text, "[Canceled]"));
+}
+
+/* The first one to come is kept; one without a time comes after those with one. */
+static int event_close(void *page, const char *text)
+{
+	struct scheduled *s = &((struct health_page *)page)->event;
+	struct health *h = health_current(page);
+
+	(void)text;
+	if (!s->code || is_over(s) || (h->event && (!s->at_ms || (h->event_ms && h->event_ms <= s->at_ms))))
+		return 0;
+	free(h->event);
+	free(h->event_text);
+	h->event = s->code;
+	h->event_text = s->text;
+	h->event_ms = s->at_ms;
+	*s = (struct scheduled){0};
+	return 0;
+}
+
+/* One machine may be found by each of the three questions. */
+static int health_merge(void *into, void *from)
+{
+	return healths_merge(&((struct health_page *)into)->list, &((struct health_page *)from)->list);
+}
+
+static const struct reply_rule health_rules[] = {
+	REPLY_RULE_CALL("", health_open, health_close),
+	REPLY_RULE_TEXT("instanceId", struct health, instance),
+	REPLY_RULE_CALL("instanceStatus/status", NULL, set_instance_check),
+	REPLY_RULE_CALL("instanceStatus/details/item/impairedSince", NULL, set_impaired_since),
+	REPLY_RULE_CALL("systemStatus/status", NULL, set_system_check),
+	REPLY_RULE_CALL("systemStatus/details/item/impairedSince", NULL, set_impaired_since),
+	REPLY_RULE_CALL("eventsSet/item", event_open, event_close),
+	REPLY_RULE_CALL("eventsSet/item/code", NULL, event_code),
+	REPLY_RULE_CALL("eventsSet/item/description", NULL, event_text),
+	REPLY_RULE_CALL("eventsSet/item/notBefore", NULL, event_time),
 };
 
-static const struct reply_reader status_reader = PAGE_READER(status, "instanceStatusSet/item", status_rules);
+static const struct reply_reader health_reader = PAGE_READER(health, "instanceStatusSet/item", health_rules);
 
-/* By id: this verb knows no filter by id. One unknown id spoils the call, so callers give only ids a describe has just
- * shown. */
-struct ec2_call *ec2_describe_status(const char *const *ids, size_t n)
+/* Asked by filter: by id it would be a request for each 100 machines, and one that has vanished meanwhile would spoil it. */
+struct ec2_call *ec2_describe_unwell(void)
 {
+	static const char *const impaired[] = {"impaired"};
+	static const char *const events[] = {"instance-reboot", "system-reboot", "system-maintenance", "instance-retirement",
+					     "instance-stop"};
+	static const struct {
+		const char *name;
+		const char *const *values;
+		size_t n;
+	} asked[] = {
+		{"instance-status.status", impaired, 1},
+		{"system-status.status", impaired, 1},
+		{"event.code", events, sizeof events / sizeof *events},
+	};
 	struct ec2_call *c = NULL;
 
-	for (size_t at = 0; at == 0 || at < n; at += STATUS_IDS) {
-		size_t part = n - at < STATUS_IDS ? n - at : STATUS_IDS;
+	for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
 		struct buf b = {0};
 
 		query_start(&b, "DescribeInstanceStatus");
-		query_list(&b, ids + at, part, "InstanceId");
-		c = at ? call_add_part(c, &b) : call_create("DescribeInstanceStatus", &b, &status_reader);
+		query_i64(&b, PAGE_SIZE, "MaxResults");
+		query_filter(&b, 1, asked[i].name, asked[i].values, asked[i].n);
+		c = i ? call_add_part(c, &b) : call_create("DescribeInstanceStatus", &b, &health_reader);
 		if (!c)
 			return NULL;
 	}
-	c->nothing = !n;
 	return c;
 }
 
-const struct instance_statuses *ec2_describe_status_reply(const struct ec2_call *c)
+const struct healths *ec2_describe_unwell_reply(const struct ec2_call *c)
 {
-	return &((const struct status_page *)c->reply)->list;
+	return &((const struct health_page *)c->reply)->list;
 }

@@ -24,6 +24,10 @@ struct healths {
 };
 
 struct health *healths_add(struct healths *l); /* zeroed; borrowed until the next add; NULL on no memory */
+void healths_drop_last(struct healths *l); /* takes an empty list */
+/* Append from's to into's; a machine of both keeps what `from` tells. Sorted by instance afterwards; `from` is left empty. -1 on no
+ * memory, both lists as they were. */
+int healths_merge(struct healths *into, struct healths *from);
 void healths_clear(struct healths *l);
 
 #endif

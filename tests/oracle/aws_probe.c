@@ -213,14 +213,18 @@ static void show_describe(struct json_object *list, const struct ec2_call *c)
 
 static void show_status(struct json_object *list, const struct ec2_call *c)
 {
-	const struct instance_statuses *l = ec2_describe_status_reply(c);
+	const struct healths *l = ec2_describe_unwell_reply(c);
 
 	for (size_t i = 0; i < l->n; i++) {
 		struct json_object *o = add(list);
 
-		put(o, "id", l->v[i].id);
-		put(o, "instance", l->v[i].instance_status);
-		put(o, "system", l->v[i].system_status);
+		put(o, "id", l->v[i].instance);
+		put_i64(o, "instance", l->v[i].instance_impaired);
+		put_i64(o, "system", l->v[i].system_impaired);
+		put_i64(o, "since", l->v[i].impaired_since_ms);
+		put(o, "event", l->v[i].event);
+		put(o, "text", l->v[i].event_text);
+		put_i64(o, "at", l->v[i].event_ms);
 	}
 }
 

@@ -31,6 +31,10 @@ NUMBERS = {'deviceIndex': (0, 1), 'networkCardIndex': (0, 1), 'fromPort': (-1, 6
 def text_of(shape, name):
     if name == 'key':
         return random.choice(TAGS)
+    if name == 'instanceId':
+        return 'i-%d' % random.randrange(10 ** 12)
+    if name == 'description':
+        return random.choice(WORDS + ['[Completed] x', '[Canceled] y', '[completed]'])
     if getattr(shape, 'enum', None):
         return random.choice(shape.enum)
     if shape.type_name in ('integer', 'long'):
@@ -90,9 +94,22 @@ def instance(i):
             'index': i.get('AmiLaunchIndex', 0), 'groups': sorted(set(ids))}
 
 
-def status(s):
-    return {'id': s.get('InstanceId'), 'instance': s.get('InstanceStatus', {}).get('Status'),
-            'system': s.get('SystemStatus', {}).get('Status')}
+def statuses(r):
+    """Those that are not well, the last of a name; the first event that is not over, one without a time last."""
+    out = {}
+    for s in r.get('InstanceStatuses', []):
+        checks = [s.get(k, {}) for k in ('InstanceStatus', 'SystemStatus')]
+        impaired = [int(c.get('Status') == 'impaired') for c in checks]
+        since = [millis(d['ImpairedSince']) for c in checks for d in c.get('Details', []) if 'ImpairedSince' in d]
+        events = [e for e in s.get('Events', []) if e.get('Code') and
+                  not e.get('Description', '').startswith(('[Completed]', '[Canceled]'))]
+        first = min(events, key=lambda e: millis(e.get('NotBefore')) or 1 << 60) if events else {}
+        if s.get('InstanceId') and (first or any(impaired)):
+            out.pop(s['InstanceId'], None)
+            out[s['InstanceId']] = {
+                'id': s['InstanceId'], 'instance': impaired[0], 'system': impaired[1], 'since': min(since, default=0),
+                'event': first.get('Code'), 'text': first.get('Description'), 'at': millis(first.get('NotBefore'))}
+    return sorted(out.values(), key=lambda s: s['id'].encode())
 
 
 def itype(t):
@@ -175,7 +192,7 @@ KINDS = {
     'CreateFleet': fleet,
     'DescribeCapacityReservations': lambda r: [reservation(v) for v in r.get('CapacityReservations', [])],
     'DescribeInstances': lambda r: [instance(i) for v in r.get('Reservations', []) for i in v.get('Instances', [])],
-    'DescribeInstanceStatus': lambda r: [status(s) for s in r.get('InstanceStatuses', [])],
+    'DescribeInstanceStatus': statuses,
     'DescribeInstanceTypes': lambda r: [itype(t) for t in r.get('InstanceTypes', [])],
     'DescribeImages': lambda r: [image(m) for m in r.get('Images', [])],
     'DescribeSubnets': lambda r: [subnet(s) for s in r.get('Subnets', [])],

@@ -261,22 +261,64 @@ static void reservations(void **state)
 	ec2_call_destroy(c);
 }
 
-static void statuses(void **state)
+#define STATUS_PAGE(items) \
+	"<DescribeInstanceStatusResponse" XMLNS "><instanceStatusSet>" items "</instanceStatusSet></DescribeInstanceStatusResponse>"
+#define CHECK(name, status, since) \
+	"<" name "><status>" status "</status><details><item><name>reachability</name><status>x</status>" since "</item></details></" \
+	name ">"
+#define EVENT(code, text, at) \
+	"<item><code>" code "</code><description>" text "</description><notAfter>2030-01-01T00:00:00.000Z</notAfter>" at "</item>"
+#define AT(time) "<notBefore>" time "</notBefore>"
+#define SINCE(time) "<impairedSince>" time "</impairedSince>"
+
+static void healths(void **state)
 {
-	const char *id = "i-1";
-	struct ec2_call *c = answer(ec2_describe_status(&id, 1), 200,
-				    "<DescribeInstanceStatusResponse><instanceStatusSet><item><instanceId>i-1</instanceId>"
-				    "<instanceState><code>16</code><name>running</name></instanceState>"
-				    "<systemStatus><status>impaired</status><details><item><name>reachability</name><status>failed</status></item>"
-				    "</details></systemStatus><instanceStatus><status>ok</status></instanceStatus></item></instanceStatusSet>"
-				    "</DescribeInstanceStatusResponse>");
-	const struct instance_statuses *l = ec2_describe_status_reply(c);
+	struct ec2_call *c = answer(
+		ec2_describe_unwell(), 200,
+		STATUS_PAGE("<item><instanceId>i-9</instanceId><instanceState><code>16</code><name>running</name></instanceState>" CHECK(
+			"systemStatus", "impaired", SINCE("2026-01-02T03:04:06.000Z"))
+				CHECK("instanceStatus", "impaired", SINCE("2026-01-02T03:04:05.000Z")) "</item>"
+			"<item><instanceId>i-2</instanceId><eventsSet>" EVENT("instance-stop", "[Completed] x", AT("2026-01-01T00:00:00.000Z"))
+				EVENT("system-reboot", "b", AT("2026-02-03T00:00:00.000Z"))
+				EVENT("instance-retirement", "a", AT("2026-02-02T00:00:00.000Z"))
+				EVENT("instance-reboot", "c", "") "</eventsSet>" CHECK("systemStatus", "ok", "") "</item>"
+			"<item><instanceId>i-3</instanceId><eventsSet>" EVENT("instance-stop", "[Canceled] x", "") "</eventsSet>"
+			CHECK("instanceStatus", "insufficient-data", "") CHECK("systemStatus", "initializing", "") "</item>"
+			"<item><instanceId>i-4</instanceId><eventsSet>" EVENT("instance-stop", "", "") "</eventsSet></item>"));
+	const struct healths *l = ec2_describe_unwell_reply(c);
 
 	(void)state;
-	assert_int_equal(l->n, 1);
-	assert_string_equal(l->v[0].id, "i-1");
-	assert_string_equal(l->v[0].instance_status, "ok");
-	assert_string_equal(l->v[0].system_status, "impaired");
+	assert_int_equal(l->n, 3);
+	assert_string_equal(l->v[0].instance, "i-2");
+	assert_true(!l->v[0].instance_impaired && !l->v[0].system_impaired && !l->v[0].impaired_since_ms);
+	assert_string_equal(l->v[0].event, "instance-retirement");
+	assert_string_equal(l->v[0].event_text, "a");
+	assert_true(l->v[0].event_ms == 1769990400000);
+	assert_string_equal(l->v[1].event, "instance-stop");
+	assert_true(!l->v[1].event_text && !l->v[1].event_ms);
+	assert_string_equal(l->v[2].instance, "i-9");
+	assert_true(l->v[2].instance_impaired && l->v[2].system_impaired && !l->v[2].event);
+	assert_true(l->v[2].impaired_since_ms == 1767323045000);
+	ec2_call_destroy(c);
+}
+
+/* The answer to another of the questions names a machine again: it is listed once, as told last. */
+static void healths_of_several_answers(void **state)
+{
+	struct ec2_call *c = ec2_describe_unwell();
+	const struct healths *l;
+
+	(void)state;
+	c = answer(c, 200, STATUS_PAGE("<item><instanceId>i-5</instanceId>" CHECK("instanceStatus", "impaired", "") "</item>"
+				       "<item><instanceId>i-1</instanceId>" CHECK("instanceStatus", "impaired", "") "</item>"));
+	c = answer(c, 200, STATUS_PAGE("<item><instanceId>i-5</instanceId>" CHECK("systemStatus", "impaired", "") "</item>"
+				       "<item><instanceId>i-3</instanceId>" CHECK("systemStatus", "impaired", "") "</item>"));
+	c = answer(c, 200, STATUS_PAGE(""));
+	l = ec2_describe_unwell_reply(c);
+	assert_int_equal(l->n, 3);
+	assert_string_equal(l->v[0].instance, "i-1");
+	assert_string_equal(l->v[1].instance, "i-3");
+	assert_true(l->v[2].system_impaired && !l->v[2].instance_impaired);
 	ec2_call_destroy(c);
 }
 
@@ -601,7 +643,7 @@ int main(void)
 		cmocka_unit_test(many_instances),
 		cmocka_unit_test(run_instances), cmocka_unit_test(fleet),
 		cmocka_unit_test(test_B21_fleet_of_nothing), cmocka_unit_test(reservations),
-		cmocka_unit_test(statuses),
+		cmocka_unit_test(healths), cmocka_unit_test(healths_of_several_answers),
 		cmocka_unit_test(types),
 		cmocka_unit_test(images),
 		cmocka_unit_test(subnets),
