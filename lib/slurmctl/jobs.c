@@ -21,14 +21,76 @@ static const char *state_text(uint32_t state)
 	return base < sizeof text / sizeof text[0] ? text[base] : "UNKNOWN";
 }
 
+/* Slurm's own words for why a job waits or failed; they are in no public function of every release. */
+static const char *reason_text(uint32_t reason)
+{
+	static const struct {
+		uint32_t reason;
+		const char *text;
+	} all[] = {
+	    {WAIT_NO_REASON, "None"},
+	    {WAIT_PRIORITY, "Priority"},
+	    {WAIT_DEPENDENCY, "Dependency"},
+	    {WAIT_RESOURCES, "Resources"},
+	    {WAIT_PART_NODE_LIMIT, "PartitionNodeLimit"},
+	    {WAIT_PART_TIME_LIMIT, "PartitionTimeLimit"},
+	    {WAIT_PART_DOWN, "PartitionDown"},
+	    {WAIT_PART_INACTIVE, "PartitionInactive"},
+	    {WAIT_HELD, "JobHeldAdmin"},
+	    {WAIT_TIME, "BeginTime"},
+	    {WAIT_LICENSES, "Licenses"},
+	    {WAIT_RESERVATION, "Reservation"},
+	    {WAIT_NODE_NOT_AVAIL, "ReqNodeNotAvail"},
+	    {WAIT_HELD_USER, "JobHeldUser"},
+	    {FAIL_DOWN_PARTITION, "PartitionDown"},
+	    {FAIL_DOWN_NODE, "NodeDown"},
+	    {FAIL_BAD_CONSTRAINTS, SLURMCTL_BAD_CONSTRAINTS},
+	    {FAIL_SYSTEM, "SystemFailure"},
+	    {FAIL_LAUNCH, "JobLaunchFailure"},
+	    {FAIL_EXIT_CODE, "NonZeroExitCode"},
+	    {FAIL_TIMEOUT, "TimeLimit"},
+	    {FAIL_ACCOUNT, "InvalidAccount"},
+	    {FAIL_QOS, "InvalidQOS"},
+	    {WAIT_CLEANING, "Cleaning"},
+	    {WAIT_PROLOG, "Prolog"},
+	    {WAIT_QOS, "QOSNotAllowed"},
+	    {WAIT_ACCOUNT, "AccountNotAllowed"},
+	    {WAIT_DEP_INVALID, "DependencyNeverSatisfied"},
+	    {WAIT_MAX_REQUEUE, "JobHoldMaxRequeue"},
+	    {WAIT_ARRAY_TASK_LIMIT, "JobArrayTaskLimit"},
+	};
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (all[i].reason == reason)
+			return all[i].text;
+	return "a limit or rule of the site";
+}
+
 static int fill(struct slurmctl_job_info *out, const slurm_job_info_t *j)
 {
+	uint32_t base = j->job_state & JOB_STATE_BASE;
+
 	out->id = j->job_id;
 	out->priority = j->priority;
 	out->configuring = j->job_state & JOB_CONFIGURING;
+	out->completing = j->job_state & JOB_COMPLETING;
+	out->ended = base > JOB_SUSPENDED;
+	out->batch = j->batch_flag;
+	out->restarts = j->restart_cnt;
+	out->start_s = j->start_time;
+	out->eligible_s = j->eligible_time;
 	out->state = str_dup(state_text(j->job_state));
+	out->reason = str_dup(reason_text(j->state_reason));
+	out->reason_text = str_dup(j->state_desc);
 	out->nodes = str_dup(j->nodes);
-	return out->state && (out->nodes || !j->nodes) ? 0 : -1;
+	out->partition = str_dup(j->partition);
+	out->required_nodes = str_dup(j->req_nodes);
+	out->admin_comment = str_dup(j->admin_comment);
+	return out->state && out->reason && (out->reason_text || !j->state_desc) && (out->nodes || !j->nodes) &&
+			       (out->partition || !j->partition) && (out->required_nodes || !j->req_nodes) &&
+			       (out->admin_comment || !j->admin_comment)
+		   ? 0
+		   : -1;
 }
 
 int slurmctl_job(int64_t id, struct slurmctl_job_info *out, struct err *e)
@@ -53,7 +115,52 @@ void slurmctl_job_clear(struct slurmctl_job_info *j)
 {
 	free(j->nodes);
 	free(j->state);
+	free(j->reason);
+	free(j->reason_text);
+	free(j->partition);
+	free(j->required_nodes);
+	free(j->admin_comment);
 	memset(j, 0, sizeof *j);
+}
+
+/* The record is filled before it is asked whether it is wanted: one that is not is emptied again. */
+static int add_job(struct slurmctl_jobs *l, const slurm_job_info_t *j, bool (*wanted)(const struct slurmctl_job_info *))
+{
+	struct slurmctl_job_info *new;
+
+	if (mem_grow(&l->v, &l->cap, l->n + 1, sizeof *l->v) < 0)
+		return -1;
+	new = &l->v[l->n];
+	if (fill(new, j) < 0) {
+		slurmctl_job_clear(new);
+		return -1;
+	}
+	if (wanted(new))
+		l->n++;
+	else
+		slurmctl_job_clear(new);
+	return 0;
+}
+
+int slurmctl_jobs(bool (*wanted)(const struct slurmctl_job_info *j), struct slurmctl_jobs *out, struct err *e)
+{
+	job_info_msg_t *m = NULL;
+	int rc = 0;
+
+	if (slurm_load_jobs((time_t)0, &m, SHOW_ALL) != 0)
+		return slurmctl_fail(e, "cannot read the jobs from slurmctld");
+	for (uint32_t i = 0; i < m->record_count && rc == 0; i++)
+		rc = add_job(out, &m->job_array[i], wanted);
+	slurm_free_job_info_msg(m);
+	return rc < 0 ? err_nomem(e) : 0;
+}
+
+void slurmctl_jobs_clear(struct slurmctl_jobs *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		slurmctl_job_clear(&l->v[i]);
+	free(l->v);
+	memset(l, 0, sizeof *l);
 }
 
 static bool holds_nodes(const slurm_job_info_t *j)

@@ -79,15 +79,30 @@ int slurmctl_boot_time(int64_t *seen, int64_t *boot_s, struct err *e);
 /* After a restart slurmctld still tells a job's steps the addresses of its cloud nodes (23.11+). Before, it forgets them. */
 extern const bool slurmctl_keeps_addresses;
 
+#define SLURMCTL_BAD_CONSTRAINTS "BadConstraints"
+
 struct slurmctl_job_info {
 	int64_t id;
 	int64_t priority;
 	char *nodes; /* hostlist or NULL */
 	char *state; /* "RUNNING", "PENDING", ... */
-	bool configuring;
+	bool configuring, completing;
+	bool ended;	       /* its state is a last one; it may be completing still */
+	bool batch;	       /* has a script */
+	char *reason;	       /* one word of Slurm's, as squeue has it: "Resources", SLURMCTL_BAD_CONSTRAINTS; "None" */
+	char *reason_text;     /* slurmctld's further words, or NULL */
+	char *partition;       /* a comma list while it waits in several; NULL = not told */
+	char *required_nodes;  /* --nodelist; NULL = none */
+	char *admin_comment;   /* NULL = none */
+	int64_t restarts;
+	int64_t start_s, eligible_s; /* begin (or expected begin), not to begin before; 0 = not told */
 };
+struct slurmctl_jobs { struct slurmctl_job_info *v; size_t n; size_t cap; };
 int slurmctl_job(int64_t id, struct slurmctl_job_info *out, struct err *e);
 void slurmctl_job_clear(struct slurmctl_job_info *j);
+/* All jobs that slurmctld shows and `wanted` takes; appends. */
+int slurmctl_jobs(bool (*wanted)(const struct slurmctl_job_info *j), struct slurmctl_jobs *out, struct err *e);
+void slurmctl_jobs_clear(struct slurmctl_jobs *l);
 /* Ids and nodes of running (or configuring, completing) jobs: kvs id -> hostlist. */
 int slurmctl_running_jobs(struct kvs *out, struct err *e);
 /* Those among them that have several nodes and no batch script: salloc's and srun's, whose steps start elsewhere. */
