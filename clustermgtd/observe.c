@@ -205,7 +205,7 @@ static void read_rows(struct world *w, struct observed *o, bool quiet)
 	struct err *e = &o->rows_why;
 
 	if (!w->store) {
-		o->rows = true; /* there is no file: nothing is bound */
+		o->rows = o->failures_read = true; /* there is no file: nothing is bound */
 		return;
 	}
 	o->rows = store_bindings(w->store, &o->bindings, e) == 0 && store_launches_open(w->store, &o->launches, e) == 0 &&
@@ -253,8 +253,8 @@ static void read_wishes(struct world *w, struct observed *o, bool quiet)
 
 	if (!w->store || !o->rows)
 		return;
-	if ((read_words(w->store, o, &e) < 0 || store_failures(w->store, since, &o->failures, &e) < 0) && !quiet &&
-	    say_again(e.text))
+	o->failures_read = store_failures(w->store, since, &o->failures, &e) == 0;
+	if ((!o->failures_read || read_words(w->store, o, &e) < 0) && !quiet && say_again(e.text))
 		log_error("state: %s", e.text);
 }
 
@@ -301,6 +301,7 @@ void observed_clear(struct observed *o)
 	healths_clear(&o->healths);
 	partitions_clear(&o->partitions);
 	free(o->protection);
+	nodeset_destroy(o->cycling);
 	violations_clear(&o->violations);
 }
 
@@ -354,16 +355,18 @@ static int plan_protection(struct world *w, struct observed *o, struct plan *out
 	    .gen = w->gen,
 	    .nodes = o->slurm ? &o->nodes : NULL,
 	    .bindings = o->rows ? &o->bindings : NULL,
-	    .failures = o->rows ? &o->failures : NULL,
+	    .failures = o->failures_read ? &o->failures : NULL,
 	    .rule = {.count = w->settings->protected_count, .window_ms = w->settings->protected_window_s * 1000},
 	    .now_ms = clock_wall_ms(),
 	};
 
 	free(o->protection);
+	nodeset_destroy(o->cycling);
 	o->protection = calloc(w->gen->n_resources + 1, sizeof *o->protection);
-	if (!o->protection)
+	o->cycling = nodeset_create();
+	if (!o->protection || !o->cycling)
 		return err_nomem(e);
-	return protect_judge(&in, o->protection, NULL, e) < 0 ? -1 : protect_plan(&in, out, e);
+	return protect_judge(&in, o->protection, o->cycling, e) < 0 ? -1 : protect_plan(&in, out, e);
 }
 
 static int hold_back(struct world *w, const struct observed *o, struct kept *k, struct plan *p, struct err *e)
@@ -405,6 +408,7 @@ static int plan_all(struct world *w, struct observed *o, struct kept *k, struct 
 	if (plan_blocks(w, o, k, out, held, e) < 0 || plan_fleet(w, o, out, e) < 0 || plan_protection(w, o, out, e) < 0)
 		return -1;
 	in.protection = o->protection;
+	in.cycling = o->cycling;
 	if (invariants_check(&in, &o->violations, e) < 0 || reconcile_watch(&in, &k->seen, e) < 0 ||
 	    reconcile_plan(&in, out, e) < 0)
 		return -1;

@@ -25,6 +25,7 @@
 #include <stdio.h>
 
 struct ec2_call;
+struct nodeset;
 struct plan;
 struct world;
 
@@ -52,6 +53,7 @@ struct observed {
 	struct strs dead;   /* launches whose worker is gone, or is this process */
 	struct kvs backoff; /* static node -> wall ms */
 	struct shortages shortages;
+	bool failures_read;
 	struct failures failures;
 	struct fleet fleet;
 	int64_t frozen_until_ms;  /* nothing is done before it; 0 = not frozen */
@@ -62,6 +64,7 @@ struct observed {
 	struct partitions partitions;
 	/* what follows from it, made by observed_plan */
 	struct protection *protection; /* one a compute resource */
+	struct nodeset *cycling;       /* nodes whose machines never come up */
 	struct violations violations;
 };
 

@@ -2,6 +2,7 @@
 #ifndef SE_NODE_FAILURE_H
 #define SE_NODE_FAILURE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,6 +13,7 @@ struct failure {
 	char *instance;  /* NULL = unknown */
 	char *code;      /* of the rule that saw it: "boot-failed", "resume-timeout", ... */
 	int64_t time_ms;
+	bool over;       /* a machine of its resource came up since: it counts for its node only */
 };
 
 /* Zero-initialised = empty. */

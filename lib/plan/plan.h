@@ -28,7 +28,8 @@ enum action_kind {
 	ACT_NODE_RESUME,    /* node: RESUME: a drain or DOWN of ours is over */
 	ACT_BOOT_FAILED,    /* node, instance, resource: a machine that never served is counted, its console output saved; before any
 			     * ACT_TERMINATE */
-	ACT_FAILURES_CLEAR, /* resource: its failures are forgotten, for one of its machines came up */
+	ACT_FAILURES_CLEAR, /* resource: its failures up to wall ms `word` count no more, for one of its machines came up; with a
+			     * node: that node's are forgotten */
 	ACT_PARTITION,      /* partition: set to `word` ("UP", "DOWN", "INACTIVE") */
 	ACT_FLEET,          /* the fleet's status becomes `word`, if it still is `was` */
 	ACT_NOTE            /* an event and a line in the log, once for the same code, node and instance: for a person to look at */

@@ -47,6 +47,7 @@ struct reconcile_input {
 	const struct shortages *shortages;  /* capacity memory; NULL = not read */
 	const struct healths *healths;      /* of machines that are not well; NULL = not read */
 	const struct protection *protection; /* one a compute resource (protect.h); NULL = none is protected */
+	const struct nodeset *cycling;      /* nodes whose machines never come up (protect.h); may be NULL */
 	enum fleet_status fleet;            /* static nodes are only launched while the fleet runs */
 	int64_t health_grace_ms;            /* a younger failed status check is not judged */
 	int64_t event_lead_ms;              /* an event of EC2 further away is not judged */

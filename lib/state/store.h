@@ -85,6 +85,10 @@ int store_word_swap(struct store *s, const char *name, const char *from, const c
  * within an open row is not written twice (0). 1 = written. */
 int store_failure_add(struct store *s, const struct failure *f, struct err *e);
 int store_failures(struct store *s, int64_t since_ms, struct failures *out, struct err *e); /* appends, oldest first */
+/* A machine of the resource came up: rows that are not younger than `until_ms` are over. Those of a node whose machine it was
+ * are forgotten. */
+int store_failures_over(struct store *s, const char *queue, const char *resource, int64_t until_ms, struct err *e);
+int store_failures_forget(struct store *s, const char *node, int64_t until_ms, struct err *e);
 /* Forget those of a resource (queue NULL = of all) that are not younger than `until_ms`. */
 int store_failures_clear(struct store *s, const char *queue, const char *resource, int64_t until_ms, struct err *e);
 

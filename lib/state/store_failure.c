@@ -32,6 +32,7 @@ static int read_failure(sqlite3_stmt *q, void *out, struct err *e)
 	if (!f)
 		return err_nomem(e);
 	f->time_ms = sqlite3_column_int64(q, 0);
+	f->over = sqlite3_column_int64(q, 6) != 0;
 	return sql_text(q, 1, &f->queue, e) || sql_text(q, 2, &f->resource, e) || sql_text(q, 3, &f->node, e) ||
 			       sql_text(q, 4, &f->instance, e) || sql_text(q, 5, &f->code, e)
 		       ? -1
@@ -40,7 +41,8 @@ static int read_failure(sqlite3_stmt *q, void *out, struct err *e)
 
 int store_failures(struct store *s, int64_t since_ms, struct failures *out, struct err *e)
 {
-	static const char sql[] = "SELECT time_ms, queue, resource, node, instance, code FROM failure WHERE time_ms >= ?"
+	static const char sql[] = "SELECT time_ms, queue, resource, node, instance, code, over FROM failure"
+				  " WHERE time_ms >= ?"
 				  " ORDER BY time_ms, id";
 	size_t before = out->n;
 
@@ -49,6 +51,18 @@ int store_failures(struct store *s, int64_t since_ms, struct failures *out, stru
 	while (out->n > before)
 		failure_clear(&out->v[--out->n]);
 	return -1;
+}
+
+int store_failures_over(struct store *s, const char *queue, const char *resource, int64_t until_ms, struct err *e)
+{
+	static const char sql[] = "UPDATE failure SET over = 1 WHERE time_ms <= ? AND queue = ? AND resource = ?";
+
+	return sql_change(s, e, sql, "itt", until_ms, queue, resource) < 0 ? -1 : 0;
+}
+
+int store_failures_forget(struct store *s, const char *node, int64_t until_ms, struct err *e)
+{
+	return sql_change(s, e, "DELETE FROM failure WHERE time_ms <= ? AND node = ?", "it", until_ms, node) < 0 ? -1 : 0;
 }
 
 int store_failures_clear(struct store *s, const char *queue, const char *resource, int64_t until_ms, struct err *e)

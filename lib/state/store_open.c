@@ -47,7 +47,7 @@ static const char *const migrations[] = {
 	" probe_until_ms INTEGER NOT NULL, PRIMARY KEY(type, zone, market)) WITHOUT ROWID;",
 	"CREATE TABLE word(name TEXT PRIMARY KEY, value TEXT NOT NULL, set_ms INTEGER NOT NULL) WITHOUT ROWID;"
 	"CREATE TABLE failure(id INTEGER PRIMARY KEY, time_ms INTEGER NOT NULL, queue TEXT NOT NULL, resource TEXT NOT NULL,"
-	" node TEXT NOT NULL, instance TEXT, code TEXT NOT NULL);"
+	" node TEXT NOT NULL, instance TEXT, code TEXT NOT NULL, over INTEGER NOT NULL DEFAULT 0);"
 	"CREATE INDEX failure_resource ON failure(queue, resource);",
 };
 #define VERSION ((int)(sizeof migrations / sizeof *migrations))
