@@ -5,6 +5,8 @@
 #define SE_CLUSTERMGTD_OBSERVE_H
 
 #include "clustermgtd/block_watch.h"
+#include "clustermgtd/clock_watch.h"
+#include "clustermgtd/source.h"
 #include "lib/base/err.h"
 #include "lib/base/str.h"
 #include "lib/node/binding.h"
@@ -34,10 +36,16 @@ struct kept {
 	struct kvs seen; /* states that carry no time of their own, and since when (reconcile_watch) */
 	struct block_watch blocks;
 	struct brake brake;
+	struct sources sources;
+	struct clock_watch clock;
+	struct healths healths; /* as EC2 told last */
+	bool healths_read;
+	int64_t healths_mono_ms; /* when it was asked last */
 };
 
 struct observed {
 	int64_t at_ms;	       /* wall time when the look began */
+	int64_t clock_set_ms;  /* wall time at which the clock was set, 0 = not while we ran */
 	bool slurm, ec2, rows; /* which sources were read; ec2: in every cloud */
 	struct err slurm_why, ec2_why, rows_why; /* and why not */
 	struct nodes nodes;
@@ -58,8 +66,8 @@ struct observed {
 	struct fleet fleet;
 	int64_t frozen_until_ms;  /* nothing is done before it; 0 = not frozen */
 	int64_t confirmed_ms;     /* the brake was released by a person then; 0 = never */
-	bool healths_read;
-	struct healths healths;
+	struct err health_why;
+	const struct healths *healths; /* in struct kept; NULL = not read */
 	bool partitions_read;
 	struct partitions partitions;
 	/* what follows from it, made by observed_plan */

@@ -118,6 +118,12 @@ int slurmctl_reservations(struct slurmctl_reservations *out, struct err *e)
 	return 0;
 }
 
+int slurmctl_partitions(struct partitions *out, struct err *e)
+{
+	(void)out;
+	return fake.slurm_away ? err_set(e, "away") : 0;
+}
+
 void slurmctl_reservations_clear(struct slurmctl_reservations *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
@@ -307,6 +313,45 @@ struct ec2_call *ec2_describe_cluster(const char *uuid)
 	(void)uuid;
 	c->body = str_dup("cluster");
 	return c;
+}
+
+/* Our own connection is NULL. */
+static bool away(const struct aws *a)
+{
+	return a ? fake.second_away : fake.ec2_away;
+}
+
+static void free_healths(void *p)
+{
+	healths_clear(p);
+	free(p);
+}
+
+struct ec2_call *ec2_describe_unwell(void)
+{
+	struct ec2_call *c = calloc(1, sizeof *c);
+
+	c->action = "DescribeInstanceStatus";
+	c->reply = calloc(1, sizeof(struct healths));
+	c->reply_free = free_healths;
+	return c;
+}
+
+const struct healths *ec2_describe_unwell_reply(const struct ec2_call *c)
+{
+	return c->reply;
+}
+
+static void unwell(const struct aws *a, struct ec2_call *c)
+{
+	assert_int_equal(strs_addf(&fake.trace, "ec2%s unwell", a ? " second" : ""), 0);
+	c->error.class = away(a) || fake.health_away ? AWS_TRANSIENT : AWS_OK;
+	for (size_t i = 0; i < fake.unwell.n && c->error.class == AWS_OK; i++) {
+		struct health *h = healths_add(c->reply);
+
+		h->instance = str_dup(fake.unwell.v[i]);
+		h->instance_impaired = true;
+	}
 }
 
 static void free_reservations(void *p)
@@ -528,12 +573,6 @@ static const char *value_of(const struct instance *i, const char *filter)
 	return i->private_ip;
 }
 
-/* Our own connection is NULL. */
-static bool away(const struct aws *a)
-{
-	return a ? fake.second_away : fake.ec2_away;
-}
-
 static void describe(const struct aws *a, struct ec2_call *c)
 {
 	bool hide = hidden();
@@ -564,6 +603,8 @@ int ec2_perform(struct aws *a, struct ec2_call *const *calls, size_t n, int64_t 
 		if (str_eq(calls[i]->action, "DescribeCapacityReservations")) {
 			assert_int_equal(strs_add(&fake.trace, "ec2 blocks"), 0);
 			calls[i]->error.class = away(a) ? AWS_TRANSIENT : AWS_OK;
+		} else if (str_eq(calls[i]->action, "DescribeInstanceStatus")) {
+			unwell(a, calls[i]);
 		} else if (!deadline && !str_prefix(calls[i]->action, "Describe")) {
 			calls[i]->error.class = AWS_THROTTLE;
 		} else if (str_eq(calls[i]->action, "RunInstances")) {
@@ -688,6 +729,7 @@ void fake_close(struct world *w)
 	kvs_clear(&fake.blocks);
 	kvs_clear(&fake.offers);
 	kvs_clear(&fake.priorities);
+	strs_clear(&fake.unwell);
 	nodes_clear(&fake.nodes);
 	instances_clear(&fake.cloud);
 }

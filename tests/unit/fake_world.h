@@ -23,6 +23,8 @@ struct fake {
 	int vain; /* updates and comments sent while slurmctld was away: each would wait for MessageTimeout */
 	bool ec2_away;		  /* reads and terminations fail */
 	bool second_away;	  /* the same in the second cloud */
+	bool health_away;	  /* EC2 does not tell which machines are unwell */
+	struct strs unwell;	  /* ids of machines with an impaired check, ours or not */
 	enum aws_class run_class; /* answer of the next launches; AWS_OK launches */
 	const char *run_code;
 	int capacity;		 /* machines that can come, in all */
