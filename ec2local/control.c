@@ -167,14 +167,14 @@ static int set_session(struct cloud *cloud, struct json_object *val, struct err 
 /* "ACCESS", or an object with the code it is refused with. */
 static int set_expire_key(struct cloud *cloud, struct json_object *val, struct err *e)
 {
-	const char *access = NULL, *code = "ExpiredToken";
+	const char *access = NULL, *code = NULL;
 
 	if (json_object_is_type(val, json_type_string))
 		access = json_object_get_string(val);
 	else if (!json_object_is_type(val, json_type_object) || jview_str(val, "key", &access, e) < 0 ||
 		 jview_str(val, "code", &code, e) < 0)
 		return err_set(e, "must be an access key, or an object with \"key\" and \"code\"");
-	return cloud_expire_key(cloud, access ? access : "", code, clock_wall_ms(), e);
+	return cloud_expire_key(cloud, access ? access : "", code ? code : "ExpiredToken", clock_wall_ms(), e);
 }
 
 static int set_lost_answer(struct cloud *cloud, struct json_object *val, struct err *e)
@@ -199,86 +199,24 @@ static int set_unseen(struct cloud *cloud, struct json_object *val, struct err *
 	return control_whole(most, cloud->faults.unseen_ms, &cloud->faults.unseen_most_ms, e);
 }
 
-static struct instance *instance_of(struct cloud *cloud, const char *id, struct err *e)
+static int set_page_size(struct cloud *cloud, struct json_object *val, struct err *e)
 {
-	struct instance *i = id ? instances_find(&cloud->instances, id) : NULL;
-
-	if (!i)
-		err_set(e, "there is no instance %s", id ? id : "null");
-	return i;
+	return control_whole(val, 0, &cloud->faults.page_size, e);
 }
 
-static int set_terminate(struct cloud *cloud, struct json_object *val, struct err *e)
+static int set_fail_page(struct cloud *cloud, struct json_object *o, struct err *e)
 {
-	if (!json_object_is_type(val, json_type_array))
-		return err_set(e, "must be a list of instance ids");
-	for (size_t k = 0; k < json_object_array_length(val); k++) {
-		struct instance *i = instance_of(cloud, json_object_get_string(json_object_array_get_idx(val, k)), e);
+	const char *code = NULL;
+	int64_t page = 0, count = 1, status = 500;
 
-		if (!i)
-			return -1;
-		if (i->launch->market == MARKET_SPOT)
-			instances_terminate(cloud, i, clock_wall_ms(), "Server.SpotInstanceTermination",
-					    "Server.SpotInstanceTermination: Spot instance termination");
-		else
-			instances_terminate(cloud, i, clock_wall_ms(), "Client.UserInitiatedShutdown",
-					    "Client.UserInitiatedShutdown: User initiated shutdown");
-	}
-	return 0;
-}
-
-static int set_status(struct cloud *cloud, struct json_object *val, struct err *e)
-{
-	if (!json_object_is_type(val, json_type_object))
-		return err_set(e, "must be an object of id: {\"instance\": ..., \"system\": ...}");
-	json_object_object_foreach(val, id, o)
-	{
-		struct instance *i = instance_of(cloud, id, e);
-		const char *of_instance = NULL, *of_system = NULL;
-
-		if (!i || !json_object_is_type(o, json_type_object))
-			return i ? err_set(e, "%s: must be an object", id) : -1;
-		if (jview_str(o, "instance", &of_instance, e) < 0 || jview_str(o, "system", &of_system, e) < 0 ||
-		    control_text(&i->instance_status, of_instance, e) < 0 || control_text(&i->system_status, of_system, e) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int set_event(struct cloud *cloud, struct json_object *val, struct err *e)
-{
-	if (!json_object_is_type(val, json_type_object))
-		return err_set(e, "must be an object of id: {\"code\": ..., \"in_s\": ...}");
-	json_object_object_foreach(val, id, o)
-	{
-		struct instance *i = instance_of(cloud, id, e);
-		const char *code = NULL;
-		int64_t in_s = 3600;
-
-		if (!i || !json_object_is_type(o, json_type_object))
-			return i ? err_set(e, "%s: must be an object", id) : -1;
-		if (jview_str(o, "code", &code, e) < 0 || jview_i64(o, "in_s", &in_s, e) < 0 ||
-		    control_text(&i->event.code, code, e) < 0)
-			return -1;
-		i->event.not_before_ms = clock_wall_ms() + in_s * 1000;
-	}
-	return 0;
-}
-
-static int set_spot_notice(struct cloud *cloud, struct json_object *val, struct err *e)
-{
-	if (!json_object_is_type(val, json_type_object))
-		return err_set(e, "must be an object of id: seconds");
-	json_object_object_foreach(val, id, n)
-	{
-		struct instance *i = instance_of(cloud, id, e);
-		int64_t in_s = 0;
-
-		if (!i || control_whole(n, 0, &in_s, e) < 0)
-			return -1;
-		i->spot_action_ms = clock_wall_ms() + in_s * 1000;
-	}
-	return 0;
+	if (!json_object_is_type(o, json_type_object) || jview_i64(o, "page", &page, e) < 0 || jview_i64(o, "count", &count, e) < 0 ||
+	    jview_i64(o, "status", &status, e) < 0 || jview_str(o, "code", &code, e) < 0 || page < 1 || count < 0 ||
+	    status < 400 || status > 599)
+		return err_set(e, "needs \"page\" from 1; \"count\" is from 0, \"status\" 400 to 599");
+	cloud->faults.fail_page = page;
+	cloud->faults.fail_pages = count;
+	cloud->faults.fail_page_status = (int)status;
+	return control_text(&cloud->faults.fail_page_code, code, e);
 }
 
 static const struct control_key own_keys[] = {
@@ -297,13 +235,11 @@ static const struct control_key own_keys[] = {
     {"expire_key", set_expire_key},
     {"lost_answer", set_lost_answer},
     {"eventual_consistency_ms", set_unseen},
-    {"terminate", set_terminate},
-    {"status", set_status},
-    {"event", set_event},
-    {"spot_notice", set_spot_notice},
+    {"page_size", set_page_size},
+    {"fail_page", set_fail_page},
     {NULL, NULL},
 };
-static const struct control_key *const all_keys[] = {own_keys, control_supply_keys}; /* applied in this order */
+static const struct control_key *const all_keys[] = {own_keys, control_supply_keys, control_life_keys}; /* applied in this order */
 
 static bool known_key(const char *key)
 {

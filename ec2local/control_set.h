@@ -18,6 +18,8 @@ struct control_key {
 
 /* Keys of capacity, markets, reservations and fleets; ends with a NULL key. */
 extern const struct control_key control_supply_keys[];
+/* Keys of what happens to single instances. */
+extern const struct control_key control_life_keys[];
 
 /* A whole number, min or more. */
 int control_whole(struct json_object *val, int64_t min, int64_t *out, struct err *e);

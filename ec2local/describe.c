@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* describe.c - DescribeInstances, DescribeInstanceStatus, GetConsoleOutput. */
+/* describe.c - DescribeInstances, GetConsoleOutput; which instances a call is about, for DescribeInstanceStatus too. */
 #include "ec2local/describe.h"
 #include "ec2local/cloud.h"
 #include "ec2local/page.h"
@@ -14,8 +14,6 @@
 
 static const char *const describe_params[] = {"InstanceId.N", "Filter.N.Name", "Filter.N.Value.N",
 					      "MaxResults",   "NextToken",     NULL};
-static const char *const status_params[] = {
-    "InstanceId.N", "Filter.N.Name", "Filter.N.Value.N", "MaxResults", "NextToken", "IncludeAllInstances", NULL};
 static const char *const console_params[] = {"InstanceId", "Latest", NULL};
 
 /* --- one instance */
@@ -277,7 +275,7 @@ static bool one_matches(const struct filter *f, const struct cloud *cloud, const
 	return filter_has(f, launch_text(i->launch, f->name));
 }
 
-static bool matches(const struct filters *f, const struct cloud *cloud, const struct instance *i)
+bool describe_matches(const struct filters *f, const struct cloud *cloud, const struct instance *i)
 {
 	for (size_t k = 0; k < f->n; k++) {
 		if (!one_matches(&f->v[k], cloud, i))
@@ -322,9 +320,8 @@ static int by_filter(struct call *c, const struct filters *f, const struct page 
 	return 0;
 }
 
-/* The instances to look at: those named, or all behind the page's start. Borrowed or in *own. */
-static int candidates(struct call *c, const struct filters *f, const struct page *page, struct instance ***own,
-		      struct instance ***v, size_t *n)
+int describe_candidates(struct call *c, const struct filters *f, const struct page *page, struct instance ***own,
+			struct instance ***v, size_t *n)
 {
 	struct instances *l = &c->cloud->instances;
 	struct strs ids = {0};
@@ -379,7 +376,7 @@ static void list(struct call *c, const struct filters *f, struct page *page, str
 		const struct instance *i = v[k];
 
 		if (i->gone || (hidden && str_eq(i->launch->request_id, hidden->request_id)) ||
-		    !instance_seen(c->cloud, i, c->now_ms) || !matches(f, c->cloud, i))
+		    !instance_seen(c->cloud, i, c->now_ms) || !describe_matches(f, c->cloud, i))
 			continue;
 		if (!page_take(page, i->seq))
 			break;
@@ -405,93 +402,10 @@ static int describe(struct call *c)
 	int rc = -1;
 
 	if (page_read(c, &page, 5, 1000, "InstanceId") == 0 && filters_read(c, &f, known_filters) == 0 &&
-	    candidates(c, &f, &page, &own, &v, &n) == 0 && call_dry_run(c) == 0) {
+	    describe_candidates(c, &f, &page, &own, &v, &n) == 0 && call_dry_run(c) == 0) {
 		list(c, &f, &page, v, n);
 		rc = 0;
 	}
-	filters_free(&f);
-	free(own);
-	return rc;
-}
-
-static void check_element(struct buf *b, const char *name, const char *status)
-{
-	xml_open(b, name);
-	xml_text(b, "status", status);
-	xml_open(b, "details");
-	xml_open(b, "item");
-	xml_text(b, "name", "reachability");
-	xml_text(b, "status", str_eq(status, "ok") ? "passed" : str_eq(status, "impaired") ? "failed" : status);
-	xml_close(b, "item");
-	xml_close(b, "details");
-	xml_close(b, name);
-}
-
-static void status_item(struct buf *b, const struct instance *i)
-{
-	const char *plain = i->state == RUNNING ? "ok" : i->state == PENDING ? "initializing" : "not-applicable";
-
-	xml_open(b, "item");
-	xml_text(b, "instanceId", i->id);
-	xml_text(b, "availabilityZone", i->launch->subnet->zone);
-	if (i->event.code) {
-		xml_open(b, "eventsSet");
-		xml_open(b, "item");
-		xml_text(b, "instanceEventId", "instance-event-0ec2000000000001a");
-		xml_text(b, "code", i->event.code);
-		xml_text(b, "description", "set by the control endpoint");
-		xml_time(b, "notBefore", i->event.not_before_ms);
-		xml_close(b, "item");
-		xml_close(b, "eventsSet");
-	}
-	xml_open(b, "instanceState");
-	xml_int(b, "code", i->state);
-	xml_text(b, "name", instance_state_name(i->state));
-	xml_close(b, "instanceState");
-	check_element(b, "systemStatus", i->system_status ? i->system_status : plain);
-	check_element(b, "instanceStatus", i->instance_status ? i->instance_status : plain);
-	xml_close(b, "item");
-}
-
-static void list_status(struct call *c, const struct filters *f, struct page *page, bool all, struct instance **v, size_t n)
-{
-	xml_open(&c->out, "instanceStatusSet");
-	for (size_t k = 0; k < n; k++) {
-		const struct instance *i = v[k];
-
-		if (i->gone || (!all && i->state != RUNNING) || !instance_seen(c->cloud, i, c->now_ms) ||
-		    !matches(f, c->cloud, i))
-			continue;
-		if (!page_take(page, i->seq))
-			break;
-		status_item(&c->out, i);
-	}
-	xml_close(&c->out, "instanceStatusSet");
-	page_end(page, &c->out);
-}
-
-static int status(struct call *c)
-{
-	static const char *const known[] = {"instance-state-name", "instance-state-code", "availability-zone", NULL};
-	struct instance **own = NULL, **v = NULL;
-	struct filters f = {0};
-	struct page page;
-	bool all = false;
-	size_t n = 0;
-	int rc = -1;
-
-	if (page_read(c, &page, 5, 1000, "InstanceId") < 0 || call_flag(c, "IncludeAllInstances", &all) < 0 ||
-	    filters_read(c, &f, known) < 0 || candidates(c, &f, &page, &own, &v, &n) < 0)
-		goto out;
-	if (own && n > 100) {
-		call_fail(c, 400, "InvalidParameterValue", "at most 100 instances can be named in a call");
-		goto out;
-	}
-	if (call_dry_run(c) < 0)
-		goto out;
-	list_status(c, &f, &page, all, v, n);
-	rc = 0;
-out:
 	filters_free(&f);
 	free(own);
 	return rc;
@@ -529,7 +443,6 @@ static int console(struct call *c)
 
 const struct action describe_actions[] = {
     {"DescribeInstances", describe, describe_params, false, NULL},
-    {"DescribeInstanceStatus", status, status_params, false, NULL},
     {"GetConsoleOutput", console, console_params, false, NULL},
     {NULL, NULL, NULL, false, NULL},
 };

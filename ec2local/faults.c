@@ -214,6 +214,8 @@ void faults_reset(struct faults *f)
 	for (int i = 0; i < QUOTA_ROWS; i++)
 		f->quota_row[i] = -1;
 	f->fleet_empty = f->fleet_errors = f->hide_launch = 0;
+	f->page_size = f->fail_page = f->fail_pages = 0;
+	set_text(&f->fail_page_code, NULL);
 	f->fleet_replay_empty = false;
 	set_text(&f->fleet_code, NULL);
 }

@@ -72,6 +72,11 @@ struct faults {
 	char *fleet_code;
 	bool fleet_replay_empty; /* a repeated CreateFleet has only its id */
 	int64_t hide_launch;	 /* that many Describe answers lack the youngest launch */
+	int64_t page_size;	 /* most instances in an answer of DescribeInstances and DescribeInstanceStatus; 0 = as asked */
+	int64_t fail_page;	 /* the page of DescribeInstances that fails, so many times, in this way */
+	int64_t fail_pages;
+	int fail_page_status;
+	char *fail_page_code; /* NULL = InternalError */
 };
 
 /* The record of an action, made when needed; NULL on no memory. */

@@ -198,24 +198,47 @@ static void credentials_leaf(struct cloud *cloud, struct kvs *l)
 	free(path);
 }
 
+static bool event_over(const struct event *x)
+{
+	return x->text && (str_prefix(x->text, "[Completed]") || str_prefix(x->text, "[Canceled]"));
+}
+
+static void events_leaf(const struct instance *i, struct kvs *l)
+{
+	struct json_object *all = json_object_new_array();
+	char at[25];
+
+	for (size_t k = 0; all && k < i->n_events; k++) {
+		const struct event *x = &i->events[k];
+		struct json_object *o = event_over(x) ? NULL : json_object_new_object();
+
+		if (!o)
+			continue;
+		clock_iso(x->not_before_ms, at);
+		jview_put_str(o, "Code", x->code);
+		jview_put_str(o, "Description", x->text);
+		jview_put_str(o, "NotBefore", at);
+		jview_put_str(o, "EventId", x->id);
+		jview_put_str(o, "State", "active");
+		json_object_array_add(all, o);
+	}
+	leaf(l, "events/maintenance/scheduled",
+	     all ? json_object_to_json_string_ext(all, JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE) : NULL);
+	json_object_put(all);
+}
+
 static void notice_leaves(const struct instance *i, struct kvs *l)
 {
 	char at[25];
 
 	if (i->spot_action_ms) {
 		clock_iso(i->spot_action_ms, at);
-		leaf_take(l, "spot/instance-action", str_fmt("{\"action\": \"terminate\", \"time\": \"%.19sZ\"}", at));
-		leaf_take(l, "spot/termination-time", str_fmt("%.19sZ", at));
+		leaf_take(l, "spot/instance-action",
+			  str_fmt("{\"action\": \"%s\", \"time\": \"%.19sZ\"}", i->spot_action ? i->spot_action : "terminate", at));
+		if (!i->spot_action || str_eq(i->spot_action, "terminate"))
+			leaf_take(l, "spot/termination-time", str_fmt("%.19sZ", at));
 	}
-	if (!i->event.code) {
-		leaf(l, "events/maintenance/scheduled", "[]");
-		return;
-	}
-	clock_iso(i->event.not_before_ms, at);
-	leaf_take(l, "events/maintenance/scheduled",
-		  str_fmt("[{\"Code\": \"%s\", \"NotBefore\": \"%s\", \"State\": \"active\", \"EventId\": "
-			  "\"instance-event-0ec2000000000001a\"}]",
-			  i->event.code, at));
+	events_leaf(i, l);
 }
 
 static void all_leaves(struct cloud *cloud, const struct instance *i, struct kvs *l)

@@ -138,9 +138,13 @@ static void destroy(struct instance *i)
 	launch_unref(i->launch);
 	kvs_clear(&i->tags);
 	free(i->addresses);
-	free(i->instance_status);
-	free(i->system_status);
-	free(i->event.code);
+	free(i->instance_check.status);
+	free(i->system_check.status);
+	for (size_t k = 0; k < i->n_events; k++) {
+		free(i->events[k].code);
+		free(i->events[k].text);
+	}
+	free(i->events);
 	free(i);
 }
 
@@ -406,6 +410,8 @@ static void become_running(struct cloud *cloud, struct instance *i, int64_t now_
 	i->running_ms = now_ms;
 	i->due_ms = 0;
 	say(cloud, i);
+	if (i->interrupted)
+		change_at(&cloud->instances, i, i->spot_action_ms);
 	if (cloud->instances.boot.on)
 		start_machine(cloud, i, now_ms);
 }
@@ -423,6 +429,58 @@ void instances_terminate(struct cloud *cloud, struct instance *i, int64_t now_ms
 	change_at(&cloud->instances, i, now_ms + cloud->instances.delay_terminated_ms);
 }
 
+bool instances_stop(struct cloud *cloud, struct instance *i, int64_t now_ms, const char *code, const char *text)
+{
+	if (i->state != PENDING && i->state != RUNNING)
+		return false;
+	i->state = STOPPING;
+	i->reason_code = code;
+	i->reason_text = text;
+	i->interrupted = false;
+	say(cloud, i);
+	machine_stop(i->pid);
+	change_at(&cloud->instances, i, now_ms + cloud->instances.delay_terminated_ms);
+	return true;
+}
+
+bool instances_start(struct cloud *cloud, struct instance *i, int64_t now_ms)
+{
+	if (i->state != STOPPED)
+		return false;
+	i->state = PENDING;
+	i->reason_code = i->reason_text = NULL;
+	i->spot_action_ms = 0;
+	say(cloud, i);
+	change_at(&cloud->instances, i, now_ms + cloud->instances.delay_running_ms);
+	return true;
+}
+
+static void take_back(struct cloud *cloud, struct instance *i, int64_t now_ms)
+{
+	if (i->spot_action && !str_eq(i->spot_action, "terminate"))
+		instances_stop(cloud, i, now_ms, "Server.SpotInstanceShutdown",
+			       "Server.SpotInstanceShutdown: Spot instance shutdown");
+	else
+		instances_terminate(cloud, i, now_ms, "Server.SpotInstanceTermination",
+				    "Server.SpotInstanceTermination: Spot instance termination");
+}
+
+void instances_interrupt(struct cloud *cloud, struct instance *i, int64_t now_ms)
+{
+	i->interrupted = true;
+	if (i->spot_action_ms <= now_ms)
+		take_back(cloud, i, now_ms);
+	else if (i->state == RUNNING)
+		change_at(&cloud->instances, i, i->spot_action_ms);
+}
+
+static void become_stopped(struct cloud *cloud, struct instance *i)
+{
+	i->state = STOPPED;
+	i->due_ms = 0;
+	say(cloud, i);
+}
+
 void instances_reaped(struct cloud *cloud, pid_t pid, int64_t now_ms)
 {
 	struct instances *l = &cloud->instances;
@@ -433,11 +491,12 @@ void instances_reaped(struct cloud *cloud, pid_t pid, int64_t now_ms)
 		if (i->pid != pid)
 			continue;
 		i->pid = 0;
+		if (i->state == STOPPING)
+			return;
 		if (i->state == RUNNING && i->launch->stop_on_shutdown) {
-			i->state = STOPPED;
 			i->reason_code = "Client.InstanceInitiatedShutdown";
 			i->reason_text = "Client.InstanceInitiatedShutdown: Instance initiated shutdown";
-			say(cloud, i);
+			become_stopped(cloud, i);
 		} else {
 			instances_terminate(cloud, i, now_ms, "Client.InstanceInitiatedShutdown",
 					    "Client.InstanceInitiatedShutdown: Instance initiated shutdown");
@@ -464,8 +523,12 @@ static void change(struct cloud *cloud, struct instance *i, int64_t now_ms)
 
 	if (i->state == PENDING)
 		become_running(cloud, i, now_ms);
-	else if (i->state == SHUTTING_DOWN && i->pid)
+	else if (i->state == RUNNING && i->interrupted)
+		take_back(cloud, i, now_ms);
+	else if ((i->state == SHUTTING_DOWN || i->state == STOPPING) && i->pid)
 		change_at(l, i, now_ms + 20); /* its machine is not quite dead: look again */
+	else if (i->state == STOPPING)
+		become_stopped(cloud, i);
 	else if (i->state == SHUTTING_DOWN)
 		become_terminated(cloud, i, now_ms);
 	else if (i->state == TERMINATED)

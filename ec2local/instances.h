@@ -31,8 +31,16 @@ struct address {
 
 /* A scheduled event of the instance status. */
 struct event {
+	char id[40];
 	char *code;
+	char *text;
 	int64_t not_before_ms;
+};
+
+/* What a status check found, set by control. */
+struct check {
+	char *status;	  /* NULL = derived from the state */
+	int64_t since_ms; /* of "impaired"; 0 = not told */
 };
 
 struct instance {
@@ -52,10 +60,12 @@ struct instance {
 	pid_t pid;		   /* of its machine, or 0 */
 	double luck;		   /* 0 to 1: how long it stays unseen between the limits */
 	bool head;		   /* a record only: never booted */
-	char *instance_status;	   /* set by control; NULL = derived */
-	char *system_status;
-	struct event event;	/* code NULL = none */
-	int64_t spot_action_ms; /* interruption notice for this time; 0 = none */
+	struct check instance_check, system_check;
+	struct event *events; /* one of a code */
+	size_t n_events, cap_events;
+	int64_t spot_action_ms;	 /* interruption notice for this time; 0 = none */
+	const char *spot_action; /* static: "terminate", "stop", "hibernate"; NULL = terminate */
+	bool interrupted;	 /* the notice comes true */
 	int64_t due_ms;		/* next change by itself; 0 = none */
 	unsigned int in_heap;	/* entries in the heap of changes */
 	bool gone;		/* forgotten, kept only until the list is packed */
@@ -103,6 +113,12 @@ struct instance *instances_by_ip(const struct instances *l, const char *ip);
 size_t instances_behind(const struct instances *l, uint64_t after);
 /* Begin the end of an instance; nothing if it has ended already. Texts are static. */
 void instances_terminate(struct cloud *cloud, struct instance *i, int64_t now_ms, const char *code, const char *text);
+/* Stop an instance that is pending or running; true if it was one. Texts are static. */
+bool instances_stop(struct cloud *cloud, struct instance *i, int64_t now_ms, const char *code, const char *text);
+/* Start one that is stopped; true if it was. */
+bool instances_start(struct cloud *cloud, struct instance *i, int64_t now_ms);
+/* Spot takes the instance back at i->spot_action_ms, by i->spot_action. */
+void instances_interrupt(struct cloud *cloud, struct instance *i, int64_t now_ms);
 /* The process of a machine has ended: the instance shut itself down, unless we did it. */
 void instances_reaped(struct cloud *cloud, pid_t pid, int64_t now_ms);
 /* Do all changes that are due. Milliseconds until the next one, -1 = none. */
@@ -121,6 +137,7 @@ int instances_named(struct call *c, const struct strs *ids, struct instance **ou
 
 extern const struct action run_actions[];      /* run.c */
 extern const struct action describe_actions[]; /* describe.c */
+extern const struct action status_actions[];   /* status.c */
 extern const struct action end_actions[];      /* terminate.c */
 extern const struct action tags_actions[];     /* tags.c */
 void run_tokens_free(struct instances *l);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* page.c - pages and filters. A token is the sequence number of the last item shown, so it stays true while items come and go.
+/* page.c - pages and filters. A token is the sequence number of the last item shown, so it stays true while items come and go, and
+ * the number of the page it asks for.
  */
 #include "ec2local/page.h"
 #include "ec2local/call.h"
+#include "ec2local/cloud.h"
 #include "ec2local/policy.h"
 #include "ec2local/xml.h"
 #include "lib/base/err.h"
@@ -13,12 +15,42 @@
 
 #define TOKEN_PREFIX "ec2local-page-"
 
+/* "ec2local-page-SEQ-NUMBER" */
+static int read_token(struct page *p, const char *token)
+{
+	const char *at = str_prefix(token, TOKEN_PREFIX) ? token + strlen(TOKEN_PREFIX) : "", *dash = strchr(at, '-');
+	char *seq = dash ? str_fmt("%.*s", (int)(dash - at), at) : NULL;
+	int64_t after = 0;
+	int rc = seq ? 0 : -1;
+
+	if (rc == 0 && (num_i64(seq, 1, INT64_MAX, &after, NULL) < 0 || num_i64(dash + 1, 2, INT64_MAX, &p->number, NULL) < 0))
+		rc = -1;
+	free(seq);
+	p->after = (uint64_t)after;
+	return rc;
+}
+
+/* Is this one of the pages that control wants to fail, or to be small? */
+static int play_faults(struct call *c, struct page *p)
+{
+	struct faults *f = &c->cloud->faults;
+
+	if (!str_eq(c->action->name, "DescribeInstances") && !str_eq(c->action->name, "DescribeInstanceStatus"))
+		return 0;
+	if (f->page_size > 0 && f->page_size < p->max)
+		p->max = f->page_size;
+	if (!str_eq(c->action->name, "DescribeInstances") || f->fail_pages <= 0 || p->number != f->fail_page)
+		return 0;
+	f->fail_pages--;
+	return call_fail(c, f->fail_page_status, f->fail_page_code ? f->fail_page_code : "InternalError",
+			 "page %lld fails, as the control endpoint wants it", (long long)p->number);
+}
+
 int page_read(struct call *c, struct page *p, int64_t min, int64_t max, const char *ids)
 {
 	const char *token = params_get(&c->params, "NextToken");
-	int64_t after = 0;
 
-	*p = (struct page){.max = max};
+	*p = (struct page){.max = max, .number = 1};
 	if (params_has(&c->params, "MaxResults") && ids && params_has(&c->params, ids))
 		return call_fail(c, 400, "InvalidParameterCombination",
 				 "The parameter %s cannot be used with the parameter MaxResults", ids);
@@ -26,12 +58,9 @@ int page_read(struct call *c, struct page *p, int64_t min, int64_t max, const ch
 		p->max = INT64_MAX;
 	if (call_int(c, "MaxResults", min, max, &p->max) < 0)
 		return -1;
-	if (!token || !*token)
-		return 0;
-	if (!str_prefix(token, TOKEN_PREFIX) || num_i64(token + strlen(TOKEN_PREFIX), 1, INT64_MAX, &after, NULL) < 0)
+	if (token && *token && read_token(p, token) < 0)
 		return call_fail(c, 400, "InvalidNextToken", "The token '%.100s' is not one of ours", token);
-	p->after = (uint64_t)after;
-	return 0;
+	return play_faults(c, p);
 }
 
 bool page_take(struct page *p, uint64_t seq)
@@ -47,7 +76,7 @@ bool page_take(struct page *p, uint64_t seq)
 
 char *page_token(const struct page *p)
 {
-	return p->more ? str_fmt(TOKEN_PREFIX "%llu", (unsigned long long)p->last) : NULL;
+	return p->more ? str_fmt(TOKEN_PREFIX "%llu-%lld", (unsigned long long)p->last, (long long)p->number + 1) : NULL;
 }
 
 void page_end(const struct page *p, struct buf *out)

@@ -18,6 +18,7 @@ struct page {
 	uint64_t last;	/* number of the last item shown */
 	int64_t shown;
 	bool more;
+	int64_t number; /* of the answer: 1, 2, ... */
 };
 
 /* Read MaxResults (min..max) and NextToken. With ids in the call, MaxResults is refused: `ids` names that parameter, or NULL.

@@ -14,7 +14,7 @@
 #define QUOTAS_TARGET "ServiceQuotasV20190624."
 
 static const struct action *const ec2_actions[] = {
-    run_actions,     describe_actions, end_actions,   tags_actions,	    templates_actions, placement_actions,
+    run_actions,     describe_actions, status_actions, end_actions,   tags_actions,	    templates_actions, placement_actions,
     network_actions, images_actions,   types_actions, reservations_actions, fleet_actions,     NULL,
 };
 static const struct action *const sts_all[] = {sts_actions, NULL};
