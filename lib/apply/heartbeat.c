@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* heartbeat.c - is clustermgtd at work? Machines that nobody watches cost money for ever, so resume asks before it launches.
  *
- * What counts is the last finished loop, and that the loop could see EC2. A living process beside a hung loop is not health;
- * but a living process whose loop is not yet due (just started, or the state file is new) is given a moment.
+ * What counts is the last finished loop, and that the loop could see EC2 and Slurm: without the machines it cannot end one, and
+ * without the nodes it must not. A living process beside a hung loop is not health; but a living process whose loop is not yet due
+ * (it has just started, the state file is new, or what was away has just come back) is given a moment. What else may be degraded
+ * does not leave a machine unwatched: status checks only tell of machines that are watched, and a state file that cannot be
+ * written stops a launch by itself, before anything is sent.
  */
 #include "lib/apply/heartbeat.h"
 
@@ -21,23 +24,34 @@
 
 #define REMEDY "start it: systemctl enable --now slurm-ec2-clustermgtd"
 
+enum { LOOP, EC2, SLURM, N_NEEDED };
+
+static const struct {
+	const char *source, *name;
+} needed[N_NEEDED] = {{"loop", NULL}, {"ec2", "EC2"}, {"slurm", "Slurm"}};
+
 struct beat {
-	int64_t loop_ms; /* last finished loop, 0 = never */
-	int64_t ec2_ms;	 /* last time it could read EC2 */
-	char *ec2_error;
+	int64_t ok_ms[N_NEEDED]; /* last finished loop, last time that it could read; 0 = never */
+	char *error[N_NEEDED];
 };
+
+static void beat_clear(struct beat *b)
+{
+	for (size_t i = 0; i < N_NEEDED; i++)
+		free(b->error[i]);
+	*b = (struct beat){0};
+}
 
 static int read_beat(struct world *w, struct beat *b, struct err *e)
 {
 	int64_t failed_ms;
-	char *text = NULL;
 
-	free(b->ec2_error);
-	*b = (struct beat){0};
-	if (store_source(w->store, "loop", &b->loop_ms, &failed_ms, &text, e) < 0)
-		return -1;
-	free(text);
-	return store_source(w->store, "ec2", &b->ec2_ms, &failed_ms, &b->ec2_error, e);
+	beat_clear(b);
+	for (size_t i = 0; i < N_NEEDED; i++) {
+		if (store_source(w->store, needed[i].source, &b->ok_ms[i], &failed_ms, &b->error[i], e) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 static bool fresh(const struct world *w, int64_t ok_ms)
@@ -49,7 +63,11 @@ static bool fresh(const struct world *w, int64_t ok_ms)
 
 static bool well(const struct world *w, const struct beat *b)
 {
-	return fresh(w, b->loop_ms) && fresh(w, b->ec2_ms);
+	for (size_t i = 0; i < N_NEEDED; i++) {
+		if (!fresh(w, b->ok_ms[i]))
+			return false;
+	}
+	return true;
 }
 
 static long long age_s(int64_t ok_ms)
@@ -57,24 +75,33 @@ static long long age_s(int64_t ok_ms)
 	return (long long)(clock_wall_ms() - ok_ms) / 1000;
 }
 
-static int tell(const struct world *w, const struct beat *b, struct err *e)
+static int tell_loop(const struct beat *b, struct err *e)
 {
-	if (b->loop_ms == 0)
+	long long age = age_s(b->ok_ms[LOOP]);
+
+	if (b->ok_ms[LOOP] == 0)
 		return err_set(e, "clustermgtd never ran here, so nobody would end a machine that goes wrong; " REMEDY);
-	if (age_s(b->loop_ms) < 0)
-		return err_set(e, "clustermgtd's last loop lies %lld s in the future: was the clock set back?",
-			       -age_s(b->loop_ms));
-	if (!fresh(w, b->loop_ms))
-		return err_set(
-		    e, "clustermgtd has finished no loop for %lld s, so nobody would end a machine that goes wrong; " REMEDY,
-		    age_s(b->loop_ms));
-	if (b->ec2_ms == 0)
-		return err_set(e, "clustermgtd could never read EC2: %s", b->ec2_error ? b->ec2_error : "see its log");
-	return err_set(e, "clustermgtd could not read EC2 for %lld s: %s", age_s(b->ec2_ms),
-		       b->ec2_error ? b->ec2_error : "see its log");
+	if (age < 0)
+		return err_set(e, "clustermgtd's last loop lies %lld s in the future: was the clock set back?", -age);
+	return err_set(e, "clustermgtd has finished no loop for %lld s, so nobody would end a machine that goes wrong; " REMEDY, age);
 }
 
-/* A daemon that has just started, or whose state file is new, has its first loop soon. */
+static int tell(const struct world *w, const struct beat *b, struct err *e)
+{
+	if (!fresh(w, b->ok_ms[LOOP]))
+		return tell_loop(b, e);
+	for (size_t i = EC2; i < N_NEEDED; i++) {
+		const char *why = b->error[i] ? b->error[i] : "see its log";
+
+		if (b->ok_ms[i] == 0)
+			return err_set(e, "clustermgtd could never read %s: %s", needed[i].name, why);
+		if (!fresh(w, b->ok_ms[i]))
+			return err_set(e, "clustermgtd could not read %s for %lld s: %s", needed[i].name, age_s(b->ok_ms[i]), why);
+	}
+	return 0;
+}
+
+/* A daemon that has just started, whose state file is new, or that may read again what was away, has its next loop soon. */
 static void wait_for_loop(struct world *w, struct beat *b, int64_t deadline)
 {
 	int64_t until = clock_mono_ms() + GRACE_MS;
@@ -95,10 +122,10 @@ int heartbeat_check(struct world *w, int64_t deadline, struct err *e)
 	struct beat b = {0};
 	int rc = read_beat(w, &b, e);
 
-	if (rc == 0 && !fresh(w, b.loop_ms))
+	if (rc == 0 && !well(w, &b))
 		wait_for_loop(w, &b, deadline);
 	if (rc == 0 && !well(w, &b))
 		rc = tell(w, &b, e);
-	free(b.ec2_error);
+	beat_clear(&b);
 	return rc;
 }

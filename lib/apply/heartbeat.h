@@ -8,7 +8,7 @@
 struct err;
 struct world;
 
-/* 0 if it finished a loop and read EC2 within HeartbeatLimit; else -1 with a sentence that says what is wrong and how to start
+/* 0 if it finished a loop and read EC2 and Slurm within HeartbeatLimit; else -1 with a sentence that says what is wrong and how to start
  * it. */
 int heartbeat_check(struct world *w, int64_t deadline_mono_ms, struct err *e);
 

@@ -69,6 +69,16 @@ int store_binding(struct store *s, const char *node, struct bindings *out, struc
 int store_source_ok(struct store *s, const char *source, int64_t now_ms, struct err *e);
 int store_source_failed(struct store *s, const char *source, int64_t now_ms, const char *error, struct err *e);
 int store_source(struct store *s, const char *source, int64_t *ok_ms, int64_t *failed_ms, char **error, struct err *e);
+/* All of them, by name; appends. Caller clears. */
+struct source_row {
+	char *name;
+	int64_t ok_ms, failed_ms; /* last success and last failure, 0 = never */
+	int64_t since_ms;         /* it fails since then, 0 = its last word was a success */
+	char *error;              /* of the last failure, also when it is over */
+};
+struct source_rows { struct source_row *v; size_t n; size_t cap; };
+int store_sources(struct store *s, struct source_rows *out, struct err *e);
+void source_rows_clear(struct source_rows *l);
 /* Named numbers (boot failures of a resource, back-off of a static node). */
 int store_counter_add(struct store *s, const char *name, int64_t by, int64_t *out, struct err *e);
 int store_counter_set(struct store *s, const char *name, int64_t value, struct err *e);

@@ -3,6 +3,7 @@
 #include "lib/state/store.h"
 
 #include "lib/base/err.h"
+#include "lib/base/str.h"
 #include "lib/state/sql.h"
 
 #include <stdlib.h>
@@ -19,18 +20,52 @@ int store_batch_end(struct store *s, int rc, struct err *e)
 
 int store_source_ok(struct store *s, const char *source, int64_t now_ms, struct err *e)
 {
-	static const char sql[] = "INSERT INTO source VALUES(?, ?, 0, NULL)"
-				  " ON CONFLICT(name) DO UPDATE SET ok_ms = excluded.ok_ms";
+	static const char sql[] = "INSERT INTO source(name, ok_ms, failed_ms) VALUES(?, ?, 0)"
+				  " ON CONFLICT(name) DO UPDATE SET ok_ms = excluded.ok_ms, since_ms = 0";
 
 	return sql_change(s, e, sql, "ti", source, now_ms) < 0 ? -1 : 0;
 }
 
 int store_source_failed(struct store *s, const char *source, int64_t now_ms, const char *error, struct err *e)
 {
-	static const char sql[] = "INSERT INTO source VALUES(?, 0, ?, ?)"
-				  " ON CONFLICT(name) DO UPDATE SET failed_ms = excluded.failed_ms, error = excluded.error";
+	static const char sql[] = "INSERT INTO source(name, ok_ms, failed_ms, error, since_ms) VALUES(?1, 0, ?2, ?3, ?2)"
+				  " ON CONFLICT(name) DO UPDATE SET failed_ms = excluded.failed_ms, error = excluded.error,"
+				  " since_ms = iif(since_ms BETWEEN 1 AND excluded.failed_ms, since_ms, excluded.failed_ms)";
 
 	return sql_change(s, e, sql, "tit", source, now_ms, error) < 0 ? -1 : 0;
+}
+
+static int read_source(sqlite3_stmt *q, void *out, struct err *e)
+{
+	struct source_rows *l = out;
+	struct source_row *r;
+
+	if (mem_grow(&l->v, &l->cap, l->n + 1, sizeof *l->v))
+		return err_nomem(e);
+	r = &l->v[l->n++];
+	*r = (struct source_row){
+		.ok_ms = sqlite3_column_int64(q, 1),
+		.failed_ms = sqlite3_column_int64(q, 2),
+		.since_ms = sqlite3_column_int64(q, 3),
+	};
+	return sql_text(q, 0, &r->name, e) || sql_text(q, 4, &r->error, e) ? -1 : 0;
+}
+
+int store_sources(struct store *s, struct source_rows *out, struct err *e)
+{
+	sqlite3_stmt *q = sql_query(s, e, "SELECT name, ok_ms, failed_ms, since_ms, error FROM source ORDER BY name", "");
+
+	return sql_rows(s, q, read_source, out, e);
+}
+
+void source_rows_clear(struct source_rows *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		free(l->v[i].name);
+		free(l->v[i].error);
+	}
+	free(l->v);
+	*l = (struct source_rows){0};
 }
 
 int store_source(struct store *s, const char *source, int64_t *ok_ms, int64_t *failed_ms, char **error, struct err *e)

@@ -49,6 +49,7 @@ static const char *const migrations[] = {
 	"CREATE TABLE failure(id INTEGER PRIMARY KEY, time_ms INTEGER NOT NULL, queue TEXT NOT NULL, resource TEXT NOT NULL,"
 	" node TEXT NOT NULL, instance TEXT, code TEXT NOT NULL, over INTEGER NOT NULL DEFAULT 0);"
 	"CREATE INDEX failure_resource ON failure(queue, resource);",
+	"ALTER TABLE source ADD COLUMN since_ms INTEGER NOT NULL DEFAULT 0;",
 };
 #define VERSION ((int)(sizeof migrations / sizeof *migrations))
 

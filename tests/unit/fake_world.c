@@ -684,6 +684,7 @@ void fake_open(struct world *w, bool watched)
 	if (watched) {
 		assert_int_equal(store_source_ok(w->store, "loop", clock_wall_ms(), NULL), 0);
 		assert_int_equal(store_source_ok(w->store, "ec2", clock_wall_ms(), NULL), 0);
+		assert_int_equal(store_source_ok(w->store, "slurm", clock_wall_ms(), NULL), 0);
 	}
 }
 

@@ -47,7 +47,7 @@ static void launches_and_binds(void **state)
 	fake_close(&w);
 }
 
-static void refuses_when_nobody_watches(void **state)
+static void test_B67_refuses_when_nobody_watches(void **state)
 {
 	(void)state;
 	fake_open(&w, false);
@@ -68,6 +68,16 @@ static void refuses_when_nobody_watches(void **state)
 	assert_int_equal(resume("q-dy-a-1"), -1);
 	EXPECT_TRACE("slurm q-dy-a-1=203.0.113.1 extra=",
 		     "slurm q-dy-a-1 state=1 (Code:NotWatched)clustermgtd could never read EC2: no credentials");
+	assert_int_equal(store_source_ok(w.store, "ec2", clock_wall_ms() - 3000, NULL), 0);
+	assert_int_equal(store_source_ok(w.store, "slurm", clock_wall_ms() - 301000, NULL), 0);
+	assert_int_equal(store_source_failed(w.store, "slurm", clock_wall_ms(), "refused", NULL), 0);
+	assert_int_equal(resume("q-dy-a-1"), -1);
+	EXPECT_TRACE("slurm q-dy-a-1=203.0.113.1 extra=",
+		     "slurm q-dy-a-1 state=1 (Code:NotWatched)clustermgtd could not read Slurm for 301 s: refused");
+	assert_int_equal(store_source_ok(w.store, "slurm", clock_wall_ms() - 299000, NULL), 0);
+	assert_int_equal(store_source_failed(w.store, "health", clock_wall_ms(), "denied", NULL), 0); /* leaves no machine unwatched */
+	assert_int_equal(resume("q-dy-a-1"), 0);
+	EXPECT_TRACE("slurm q-dy-a-1=203.0.113.1 extra=", "ec2 run min 1 max 1", "slurm q-dy-a-1=10.0.0.1 extra=*");
 	fake_close(&w);
 }
 
@@ -366,7 +376,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(launches_and_binds),
-	    cmocka_unit_test(refuses_when_nobody_watches),
+	    cmocka_unit_test(test_B67_refuses_when_nobody_watches),
 	    cmocka_unit_test(fails_without_capacity),
 	    cmocka_unit_test(leaves_an_unknown_answer_open),
 	    cmocka_unit_test(passes_on_our_own_fault),

@@ -198,6 +198,33 @@ static void batch(void **state)
 	store_close(s);
 }
 
+static void expect_since(struct store *s, int64_t ec2, int64_t slurm)
+{
+	struct source_rows l = {0};
+
+	assert_int_equal(store_sources(s, &l, NULL), 0);
+	assert_int_equal(l.n, 2);
+	assert_string_equal(l.v[0].name, "ec2");
+	assert_int_equal(l.v[0].since_ms, ec2);
+	assert_string_equal(l.v[1].name, "slurm");
+	assert_int_equal(l.v[1].since_ms, slurm);
+	assert_null(l.v[1].error);
+	source_rows_clear(&l);
+}
+
+static void trouble_has_a_beginning(struct store *s)
+{
+	expect_since(s, 2000, 9000);
+	assert_int_equal(store_source_failed(s, "ec2", 3000, "no answer still", NULL), 0);
+	expect_since(s, 2000, 9000);
+	assert_int_equal(store_source_failed(s, "slurm", 500, NULL, NULL), 0); /* the clock was set back */
+	expect_since(s, 2000, 500);
+	assert_int_equal(store_source_ok(s, "ec2", 4000, NULL), 0);
+	expect_since(s, 0, 500);
+	assert_int_equal(store_source_failed(s, "ec2", 5000, "again", NULL), 0);
+	expect_since(s, 5000, 500);
+}
+
 static void sources_and_counters(void **state)
 {
 	struct store *s = open_store();
@@ -217,6 +244,7 @@ static void sources_and_counters(void **state)
 	assert_int_equal(failed, 2000);
 	assert_string_equal(error, "no answer");
 	free(error);
+	trouble_has_a_beginning(s);
 	assert_int_equal(store_counter_add(s, "boot:q/r", 2, &n, NULL), 0);
 	assert_int_equal(store_counter_add(s, "boot:q/r", -5, &n, NULL), 0);
 	assert_int_equal(n, -3);
@@ -372,7 +400,7 @@ static void older_version(void **state)
 	(void)state;
 	claim(s, "L1", "n-1", "n-1", "");
 	store_close(s);
-	raw_sql("ALTER TABLE launch DROP COLUMN stage; DROP TABLE shortage; DROP TABLE word; DROP TABLE failure; PRAGMA user_version = 1");
+	raw_sql("ALTER TABLE launch DROP COLUMN stage; DROP TABLE shortage; DROP TABLE word; DROP TABLE failure; ALTER TABLE source DROP COLUMN since_ms; PRAGMA user_version = 1");
 	s = open_store();
 	row_is(s, "n-1", "L L1 - -");
 	row = make_launch("L2", "n-2");
@@ -443,7 +471,7 @@ static void newer_version(void **state)
 	assert_null(store_open(path, &note, &e));
 	assert_non_null(strstr(e.text, "newer slurm-ec2"));
 	assert_null(store_open_readonly(path, &e));
-	raw_sql("PRAGMA user_version = 3"); /* it was left alone */
+	raw_sql("PRAGMA user_version = 4"); /* it was left alone */
 	store_close(open_store());
 }
 
