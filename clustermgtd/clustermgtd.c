@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* clustermgtd.c - the head node's loop: observe, decide, act. All rules are in lib/plan/reconcile.c, all effects in lib/apply.
+/* clustermgtd.c - the head node's daemon: options, one loop after the other (loop.c), and the pauses between them. All rules are in
+ * lib/plan, all effects in lib/apply.
  */
 #include "build_config.h"
 
+#include "clustermgtd/loop.h"
 #include "clustermgtd/notify.h"
 #include "clustermgtd/observe.h"
-#include "clustermgtd/stamp.h"
 #include "clustermgtd/wait.h"
 #include "lib/apply/apply.h"
 #include "lib/base/clock.h"
@@ -15,13 +16,11 @@
 #include "lib/base/proc.h"
 #include "lib/cluster/settings.h"
 #include "lib/plan/plan.h"
-#include "lib/state/store.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#define LOOP_LIMIT_MS 60000 /* for the EC2 calls of one loop */
 #define DRY_RUN_LIMIT_MS 20000 /* the same while a person waits */
 #define HURRY_MS 5000	    /* first pause while something is unfinished */
 
@@ -88,38 +87,6 @@ static int dry_run(struct err *e)
 	return rc;
 }
 
-static void beat(struct world *w)
-{
-	struct err e = {""};
-
-	if (store_source_ok(w->store, "loop", clock_wall_ms(), &e) < 0)
-		log_warn("%s", e.text);
-}
-
-/* True if something is unfinished and the next loop should come soon. *wake_ms: it should come at that wall time, if that is
- * earlier. */
-static bool loop(struct world *w, struct kept *k, int64_t *wake_ms)
-{
-	int64_t deadline = clock_mono_ms() + LOOP_LIMIT_MS;
-	struct observed o;
-	struct plan p = {0};
-	size_t failures = 0;
-	bool open;
-
-	observe(w, &o, k, deadline, false);
-	if (observed_plan(w, &o, k, &p) == 0)
-		failures = apply_plan(w, &p, o.instances, deadline);
-	if (o.slurm)
-		stamp(w, &o.nodes);
-	beat(w);
-	observed_forget(w, &o);
-	*wake_ms = observed_wake_ms(&o, k, *wake_ms);
-	open = failures > 0 || p.n > 0 || observed_unfinished(&o);
-	plan_clear(&p);
-	observed_clear(&o);
-	return open;
-}
-
 static void refresh(struct world *w)
 {
 	struct err e = {""};
@@ -139,7 +106,7 @@ static void run(struct world *w, int fd, bool once)
 		bool hurry;
 
 		refresh(w);
-		hurry = loop(w, &k, &wake);
+		hurry = loop(w, &k, &wake, NULL);
 		notify("WATCHDOG=1");
 		if (once)
 			break;

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* loop.c - one loop of clustermgtd. Called by its main and by bench/loop; everything that lasts longer is in `kept`.
+ */
+#include "clustermgtd/loop.h"
+
+#include "clustermgtd/observe.h"
+#include "clustermgtd/stamp.h"
+#include "lib/apply/apply.h"
+#include "lib/base/clock.h"
+#include "lib/base/err.h"
+#include "lib/base/log.h"
+#include "lib/plan/plan.h"
+#include "lib/state/store.h"
+
+#include <time.h>
+
+#define LOOP_LIMIT_MS 60000 /* for the EC2 calls of one loop */
+
+static int64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000000) + t.tv_nsec / 1000;
+}
+
+static void beat(struct world *w)
+{
+	struct err e = {""};
+
+	if (store_source_ok(w->store, "loop", clock_wall_ms(), &e) < 0)
+		log_warn("%s", e.text);
+}
+
+bool loop(struct world *w, struct kept *k, int64_t *wake_ms, struct loop_times *times)
+{
+	int64_t start = now_us(), observed, decided;
+	int64_t deadline = clock_mono_ms() + LOOP_LIMIT_MS;
+	struct observed o;
+	struct plan p = {0};
+	size_t failures = 0;
+	bool open;
+
+	observe(w, &o, k, deadline, false);
+	observed = now_us();
+	failures = observed_plan(w, &o, k, &p) < 0;
+	decided = now_us();
+	if (!failures)
+		failures = apply_plan(w, &p, o.instances, deadline);
+	if (o.slurm)
+		stamp(w, &o.nodes);
+	beat(w);
+	observed_forget(w, &o);
+	*wake_ms = observed_wake_ms(&o, k, *wake_ms);
+	if (times)
+		*times = (struct loop_times){observed - start, decided - observed, now_us() - decided, p.n};
+	open = failures > 0 || p.n > 0 || observed_unfinished(&o);
+	plan_clear(&p);
+	observed_clear(&o);
+	return open;
+}
