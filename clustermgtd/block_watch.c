@@ -3,13 +3,13 @@
 #include "clustermgtd/block_watch.h"
 
 #include "lib/apply/apply.h"
+#include "lib/apply/event.h"
 #include "lib/aws/ec2.h"
 #include "lib/base/clock.h"
 #include "lib/base/err.h"
 #include "lib/base/log.h"
 #include "lib/base/str.h"
 #include "lib/cluster/generation.h"
-#include "lib/state/store.h"
 
 #include <stdlib.h>
 
@@ -18,11 +18,9 @@
 static void say_change(struct world *w, const struct block *b, const char *before)
 {
 	char *text = str_fmt("capacity block %s: %s, before: %s", b->id, b->state, before ? before : "not known");
-	struct err e = {""};
 
 	log_info("%s", text ? text : b->id);
-	if (w->store && store_event(w->store, clock_wall_ms(), "capacity-block", NULL, NULL, text ? text : b->id, &e) < 0)
-		log_warn("%s", e.text);
+	apply_event(w, "capacity-block", NULL, NULL, text ? text : b->id);
 	free(text);
 }
 

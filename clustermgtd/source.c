@@ -3,6 +3,7 @@
 #include "clustermgtd/source.h"
 
 #include "lib/apply/apply.h"
+#include "lib/apply/event.h"
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "lib/base/str.h"
@@ -58,17 +59,40 @@ void source_report(struct sources *l, enum source_id id, const struct err *why)
 		end(s, id);
 }
 
+/* What an event of this change says. Caller frees; NULL on no memory. */
+static char *change_text(const struct source *s, enum source_id id)
+{
+	if (s->failing)
+		return str_fmt("%s: %s", known[id].name, s->why.text);
+	return str_fmt("%s: well again after %lld s: %s", known[id].name, (long long)s->failed_ms / 1000, s->why.text);
+}
+
+static const char *change_type(const struct source *s)
+{
+	return s->failing ? "source-failed" : "source-recovered";
+}
+
 static int write_event(struct world *w, const struct source *s, enum source_id id, struct err *e)
 {
-	char *text = s->failing ? str_fmt("%s: %s", known[id].name, s->why.text)
-				: str_fmt("%s: well again after %lld s: %s", known[id].name, (long long)s->failed_ms / 1000,
-					  s->why.text);
-	int rc = text ? store_event(w->store, clock_wall_ms(), s->failing ? "source-failed" : "source-recovered", NULL, NULL, text,
-				    e)
-		      : err_nomem(e);
+	char *text = change_text(s, id);
+	int rc = text ? store_event(w->store, clock_wall_ms(), change_type(s), NULL, NULL, text, e) : err_nomem(e);
 
 	free(text);
 	return rc;
+}
+
+/* The event log hears of it at once, also while the rows cannot be written. */
+static void log_changes(struct world *w, struct sources *l)
+{
+	for (int i = 0; i < N_SOURCES; i++) {
+		struct source *s = &l->v[i];
+		char *text = s->changed && !s->logged ? change_text(s, (enum source_id)i) : NULL;
+
+		if (text)
+			apply_event_line(w, change_type(s), NULL, NULL, NULL, text);
+		s->logged = s->changed;
+		free(text);
+	}
 }
 
 static int write_one(struct world *w, const struct source *s, enum source_id id, struct err *e)
@@ -98,6 +122,7 @@ void sources_write(struct world *w, struct sources *l)
 {
 	struct err e = {""};
 
+	log_changes(w, l);
 	if (!w->store)
 		return;
 	if (write_all(w, l, &e) < 0) {
@@ -105,6 +130,6 @@ void sources_write(struct world *w, struct sources *l)
 		return; /* what changed is written once it can be */
 	}
 	for (int i = 0; i < N_SOURCES; i++)
-		l->v[i].looked = l->v[i].changed = false;
+		l->v[i].looked = l->v[i].changed = l->v[i].logged = false;
 	source_report(l, SOURCE_STATE, NULL);
 }

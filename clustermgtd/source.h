@@ -24,6 +24,7 @@ struct source {
 	int64_t since_mono_ms; /* of the first failure after a success */
 	bool looked, ok;       /* reported since the last sources_write */
 	bool changed;	       /* it began or ended to fail since then */
+	bool logged;	       /* and the event log has that */
 	int64_t failed_ms;     /* how long, when it ended */
 	struct err why;
 };

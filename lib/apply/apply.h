@@ -15,6 +15,7 @@
 
 struct aws;
 struct err;
+struct event_log;
 struct gen_cloud;
 struct gen_resource;
 struct generation;
@@ -40,6 +41,7 @@ struct world {
 	size_t n_clouds;
 	dev_t store_dev; /* which file the store is, to see that it was deleted under us */
 	ino_t store_ino;
+	struct event_log *events; /* lib/apply/event.h; NULL = nothing is appended to it */
 	const char *ident; /* of the log */
 	bool foreground;
 };

@@ -68,18 +68,38 @@ static int commit_one(struct world *w, const struct bind *b, struct err *e)
 	return store_adopt(w->store, b->node, b->launch, b->instance, b->ip, e);
 }
 
-static void note_bound(struct world *w, const struct bind *b)
+/* Whose launch claimed the node: jobs are those of the last one asked for, for binds of a launch stand together. */
+struct claimed {
+	const char *launch;
+	struct strs jobs;
+};
+
+static void learn_jobs(struct world *w, const struct bind *b, struct claimed *c)
+{
+	const char *launch = b->claim ? b->claim : b->launch;
+
+	if (str_eq(launch, c->launch))
+		return;
+	strs_clear(&c->jobs);
+	c->launch = launch;
+	store_launch_jobs(w->store, launch, &c->jobs, NULL);
+}
+
+static void note_bound(struct world *w, const struct bind *b, struct claimed *c)
 {
 	char *detail = str_fmt("launch %s%s%s%s%s", b->launch, b->what ? ", " : "", b->what ? b->what : "", b->ip ? ", " : "",
 			       b->ip ? b->ip : "");
 
-	apply_event(w, "bind", b->node, b->instance, detail);
+	learn_jobs(w, b, c);
+	apply_event_jobs(w, "bind", b->node, b->instance, &c->jobs, detail);
 	free(detail);
 }
 
 /* One transaction, one fsync. outcome[i]: 1 bound, 0 no longer wanted. */
 static int commit_rows(struct world *w, const struct binds *l, int *outcome, struct err *e)
 {
+	struct claimed claimed = {.launch = NULL};
+	int64_t bound = 0;
 	int rc = 0;
 
 	if (store_batch_begin(w->store, e) < 0)
@@ -87,9 +107,13 @@ static int commit_rows(struct world *w, const struct binds *l, int *outcome, str
 	for (size_t i = 0; i < l->n && rc == 0; i++) {
 		outcome[i] = commit_one(w, &l->v[i], e);
 		rc = outcome[i] < 0 ? -1 : 0;
-		if (outcome[i] == 1)
-			note_bound(w, &l->v[i]);
+		if (outcome[i] != 1)
+			continue;
+		note_bound(w, &l->v[i], &claimed);
+		bound++;
 	}
+	apply_total(w, "bound", bound);
+	strs_clear(&claimed.jobs);
 	return store_batch_end(w->store, rc, e);
 }
 

@@ -8,6 +8,7 @@
 #include "lib/apply/apply.h"
 
 #include "lib/apply/bind.h"
+#include "lib/apply/event.h"
 #include "lib/apply/launch.h"
 #include "lib/apply/retry.h"
 #include "lib/apply/settle.h"
@@ -156,6 +157,7 @@ static char *note_text(const struct action *a)
 static void note_terminations(struct carry *c)
 {
 	struct err e = {""};
+	int64_t n = 0;
 
 	if (store_batch_begin(c->w->store, &e) < 0) {
 		log_warn("events: %s", e.text);
@@ -170,7 +172,9 @@ static void note_terminations(struct carry *c)
 		detail = note_text(a);
 		apply_event(c->w, "terminate", a->node, a->instance, detail);
 		free(detail);
+		n++;
 	}
+	apply_total(c->w, "terminated", n);
 	if (store_batch_end(c->w->store, 0, &e) < 0)
 		log_warn("events: %s", e.text);
 }

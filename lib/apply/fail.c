@@ -21,20 +21,6 @@ static const char *why_of(const struct run *r, const char *code)
 	return str_eq(code, CODE_FAILED) ? r->why.text : NULL;
 }
 
-/* One update for each code. */
-static void fail_code(struct run *r, const struct resume_result *res, size_t first, const char **names, bool *done)
-{
-	size_t n = 0;
-
-	for (size_t i = first; i < res->n_fail; i++) {
-		if (!done[i] && str_eq(res->fail[i].code, res->fail[first].code)) {
-			names[n++] = res->fail[i].node;
-			done[i] = true;
-		}
-	}
-	settle_failed(r->w, names, n, res->fail[first].code, why_of(r, res->fail[first].code), r->deadline + AFTER_LIMIT_MS);
-}
-
 /* The first node of the job that failed, or SIZE_MAX. */
 static size_t failed_node(const struct resume_job *j, const struct map *failed)
 {
@@ -45,6 +31,40 @@ static size_t failed_node(const struct resume_job *j, const struct map *failed)
 			return at;
 	}
 	return SIZE_MAX;
+}
+
+/* Ids of the jobs that were to get one of these nodes. */
+static void jobs_of(const struct run *r, const char *const *names, size_t n, struct strs *out)
+{
+	struct map at = {0};
+
+	for (size_t i = 0; i < n; i++)
+		map_put(&at, names[i], i);
+	for (size_t i = 0; i < r->request->n_jobs; i++) {
+		const struct resume_job *j = &r->request->jobs[i];
+
+		if (j->id > 0 && failed_node(j, &at) < SIZE_MAX)
+			strs_addf(out, "%lld", (long long)j->id);
+	}
+	map_clear(&at);
+}
+
+/* One update for each code. */
+static void fail_code(struct run *r, const struct resume_result *res, size_t first, const char **names, bool *done)
+{
+	struct strs jobs = {0};
+	size_t n = 0;
+
+	for (size_t i = first; i < res->n_fail; i++) {
+		if (!done[i] && str_eq(res->fail[i].code, res->fail[first].code)) {
+			names[n++] = res->fail[i].node;
+			done[i] = true;
+		}
+	}
+	jobs_of(r, names, n, &jobs);
+	settle_failed(r->w, names, n, &jobs, res->fail[first].code, why_of(r, res->fail[first].code),
+		      r->deadline + AFTER_LIMIT_MS);
+	strs_clear(&jobs);
 }
 
 /* A comment is a courtesy: it does not wait for a slurmctld that went away, which takes ten seconds to notice. */

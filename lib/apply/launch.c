@@ -30,14 +30,6 @@ void launching_new_id(char out[21])
 	rand_hex(out + 2, 18);
 }
 
-void apply_event(struct world *w, const char *type, const char *node, const char *instance, const char *detail)
-{
-	struct err e = {""};
-
-	if (w->store && store_event(w->store, clock_wall_ms(), type, node, instance, detail, &e) < 0)
-		log_warn("event %s: %s", type, e.text);
-}
-
 const struct gen_resource *launching_resource(const struct world *w, const struct launch *row)
 {
 	const struct generation *g = w->gen;
@@ -244,7 +236,8 @@ static void tell_came(struct world *w, const struct launching *l)
 			       what ? what : "");
 
 	log_info("%s", detail ? detail : l->row.id);
-	apply_event(w, "launch", nodes, NULL, detail);
+	apply_event_jobs(w, "launch", nodes, NULL, &l->row.jobs, detail);
+	apply_total(w, "launched", (int64_t)l->got.n);
 	free(detail);
 	free(jobs);
 	free(nodes);
@@ -266,7 +259,7 @@ static void tell_refusal(struct world *w, const struct launching *l, const char 
 			       *request ? ")" : "", *remedy ? "; " : "", remedy);
 
 	log_warn("%s", detail ? detail : code);
-	apply_event(w, "launch-refused", nodes, NULL, detail);
+	apply_event_jobs(w, "launch-refused", nodes, NULL, &l->row.jobs, detail);
 	free(detail);
 	free(jobs);
 	free(nodes);

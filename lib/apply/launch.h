@@ -4,6 +4,7 @@
 #ifndef SE_APPLY_LAUNCH_H
 #define SE_APPLY_LAUNCH_H
 
+#include "lib/apply/event.h"
 #include "lib/node/binding.h"
 #include "lib/node/instance.h"
 #include "lib/plan/resume.h"
@@ -59,8 +60,5 @@ void launching_record(struct world *w, struct launching *l);
 /* What a person does about a refusal of this code, "" if we do not know better than EC2's own words. */
 const char *launching_remedy(const char *code);
 void launching_clear(struct launching *l);
-
-/* Append an event; trouble is only logged, because an event never decides anything. */
-void apply_event(struct world *w, const char *type, const char *node, const char *instance, const char *detail);
 
 #endif

@@ -196,7 +196,7 @@ static int go_on(struct retry *r, size_t launching, const struct strs *wait, siz
 	struct resume_refusal all = {.code = l->code ? l->code : CODE_INSUFFICIENT, .message = l->message};
 
 	if (l->why == SHORT_FATAL || !res) {
-		settle_failed(r->run.w, (const char *const *)wait->v + from, wait->n - from, code, NULL,
+		settle_failed(r->run.w, (const char *const *)wait->v + from, wait->n - from, &l->row.jobs, code, NULL,
 			      r->run.deadline + AFTER_LIMIT_MS);
 		return 0;
 	}

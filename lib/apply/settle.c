@@ -69,6 +69,7 @@ static void return_machines(struct world *w, const struct launching *v, size_t n
 	text = strs_join(ids, ",");
 	log_info("returning %zu machines: %s", ids->n, text ? text : "");
 	apply_event(w, "terminate", NULL, text, "surplus");
+	apply_total(w, "returned", (int64_t)ids->n);
 	free(text);
 	if (add_clouds(w, v, n, ids, &all) < 0)
 		err_nomem(&e);
@@ -157,14 +158,15 @@ static void back_off(struct world *w, const char *const *names, size_t n)
 		log_warn("back-off of static nodes: %s", e.text);
 }
 
-void settle_failed(struct world *w, const char *const *names, size_t n, const char *code, const char *why, int64_t deadline)
+void settle_failed(struct world *w, const char *const *names, size_t n, const struct strs *jobs, const char *code,
+		   const char *why, int64_t deadline)
 {
 	char *reason = str_fmt("(Code:%s)Failure when resuming nodes%s%s", code, why ? ": " : "", why ? why : "");
 	char *text = nodeset_text_of(names, n);
 	struct err e = {""};
 
 	log_warn("%zu nodes fail with %s: %s", n, code, text ? text : "");
-	apply_event(w, "nodes-failed", text, NULL, reason);
+	apply_event_jobs(w, "nodes-failed", text, NULL, jobs, reason);
 	if (!reason || tell_state(names, n, slurmctl_state_down, reason, deadline, &e) < 0)
 		log_error("nodes that failed with %s: %s", code, reason ? e.text : "out of memory");
 	back_off(w, names, n);

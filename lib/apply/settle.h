@@ -21,9 +21,9 @@ int settle(struct world *w, struct launching *v, size_t n, struct binds *b, stru
 	   struct err *e);
 /* Close the rows of the launches that are through, in one transaction. */
 void settle_close(struct world *w, const struct launching *v, size_t n);
-/* Nodes DOWN with `(Code:X)Failure when resuming nodes: WHY`, why NULL = without; a job that lost its nodes is requeued by
- * Slurm at once. Static ones get a back-off. */
-void settle_failed(struct world *w, const char *const *names, size_t n, const char *code, const char *why,
-		   int64_t deadline_mono_ms);
+/* Nodes of these jobs DOWN with `(Code:X)Failure when resuming nodes: WHY`, why NULL = without; a job that lost its nodes is requeued
+ * by Slurm at once. Static ones get a back-off. */
+void settle_failed(struct world *w, const char *const *names, size_t n, const struct strs *jobs, const char *code,
+		   const char *why, int64_t deadline_mono_ms);
 
 #endif

@@ -230,6 +230,7 @@ static int terminate(struct run *r, struct err *e)
 	text = strs_join(&r->ids.id, ",");
 	log_info("terminating %zu machines: %s", r->ids.id.n, text ? text : "");
 	apply_event(r->w, "terminate", NULL, text, "suspended");
+	apply_total(r->w, "terminated", (int64_t)r->ids.id.n);
 	free(text);
 	if (cloud_terminate(r->w, &r->ids, r->deadline, e) == 0)
 		return 0;

@@ -2,6 +2,7 @@
 /* world.c - what a program opens at its start: identity, log, settings, generation, state, aws, libslurm. */
 #include "lib/apply/apply.h"
 
+#include "lib/apply/event.h"
 #include "lib/aws/aws.h"
 #include "lib/base/err.h"
 #include "lib/base/log.h"
@@ -253,8 +254,20 @@ static int open_common(struct world *w, struct err *e)
 	return open_slurm(w->settings->slurm_conf, e);
 }
 
-/* With the level of the settings; a rotated file is left for the new one. */
-static void reopen_log(const struct world *w)
+static void reopen_events(struct world *w, enum event_level level)
+{
+	struct err e = {""};
+
+	if (w->events)
+		event_log_reopen(w->events, level, &e);
+	else
+		w->events = event_log_open(EVENT_LOG_PATH, w->ident, level, &e);
+	if (e.text[0] && say_again(e.text))
+		log_warn("%s", e.text);
+}
+
+/* With the level of the settings; rotated files are left for the new ones. */
+static void reopen_log(struct world *w)
 {
 	enum log_level level = LOG_INFO_LEVEL;
 	struct err e = {""};
@@ -262,6 +275,7 @@ static void reopen_log(const struct world *w)
 	log_level_parse(w->settings->log_level, &level);
 	if (open_log(w->ident, w->foreground, level, &e) < 0 && say_again(e.text))
 		log_warn("%s", e.text);
+	reopen_events(w, (enum event_level)level);
 }
 
 int world_open(struct world *w, const char *ident, bool foreground, struct err *e)
@@ -362,6 +376,7 @@ int world_refresh(struct world *w, struct err *e)
 void world_close(struct world *w)
 {
 	store_close(w->store);
+	event_log_close(w->events);
 	close_clouds(w);
 	generation_destroy(w->gen);
 	settings_destroy(w->settings);

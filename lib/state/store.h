@@ -46,6 +46,8 @@ int store_launch_done(struct store *s, const char *id, struct err *e);
 int store_launch_release(struct store *s, const char *id, const char *node, struct err *e);
 /* Rows that are not DONE, oldest first; appends. */
 int store_launches_open(struct store *s, struct launches *out, struct err *e);
+/* Append the jobs of a launch; a row that is not there has none. */
+int store_launch_jobs(struct store *s, const char *id, struct strs *out, struct err *e);
 /* Give an open launch to this process (pid), if its worker is `old_pid`. 1 taken, 0 not any more. */
 int store_launch_take(struct store *s, const char *id, int64_t old_pid, int64_t pid, struct err *e);
 
@@ -110,17 +112,22 @@ int store_shortage_put(struct store *s, const struct shortage *row, struct err *
 int store_shortage_probe(struct store *s, const struct offering *of, int64_t now_ms, int64_t until_ms, struct err *e);
 
 /* --- event log */
-struct event { int64_t id, time_ms; char *type, *node, *instance, *detail; };
+struct event { int64_t id, time_ms; char *type, *node, *instance, *jobs, *detail; }; /* node: a hostlist; the next two: comma lists */
 struct events { struct event *v; size_t n; size_t cap; };
 struct event_query {
 	int64_t since_ms;    /* 0 = all */
-	const char *type;    /* NULL = any; likewise node, instance, which are also found in an event of many */
+	int64_t after_id;    /* only later rows than this one; 0 = all */
+	const char *type;    /* NULL = any; likewise node, instance and job, which are also found in an event of many */
 	const char *node;
 	const char *instance;
+	const char *job;
 	size_t last;         /* the newest so many, oldest of them first; 0 = all */
 };
 int store_events(struct store *s, const struct event_query *q, struct events *out, struct err *e); /* appends, oldest first */
 void events_clear(struct events *l);
+/* Append one; its id is not looked at. */
+int store_event_put(struct store *s, const struct event *v, struct err *e);
+/* One without jobs. */
 int store_event(struct store *s, int64_t now_ms, const char *type, const char *node, const char *instance, const char *detail,
 		struct err *e);
 

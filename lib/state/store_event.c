@@ -13,14 +13,12 @@
 #define EVENTS_KEPT INT64_C(100000) /* some 15 MB; older ones go */
 #define PRUNE_EACH 256
 
-static int add_event(struct store *s, int64_t now_ms, const char *type, const char *node, const char *instance,
-		     const char *detail, struct err *e)
+static int add_event(struct store *s, const struct event *v, struct err *e)
 {
-	static const char sql[] = "INSERT INTO event(time_ms, type, node, instance, detail) VALUES(?, ?, ?, ?, ?)";
-
+	static const char sql[] = "INSERT INTO event(time_ms, type, node, instance, jobs, detail) VALUES(?, ?, ?, ?, ?, ?)";
 	int64_t id;
 
-	if (sql_run(s, e, sql, "itttt", now_ms, type, node, instance, detail) < 0)
+	if (sql_run(s, e, sql, "ittttt", v->time_ms, v->type, v->node, v->instance, v->jobs, v->detail) < 0)
 		return -1;
 	id = sqlite3_last_insert_rowid(s->db);
 	if (s->depth > 1 && id % PRUNE_EACH)
@@ -28,12 +26,21 @@ static int add_event(struct store *s, int64_t now_ms, const char *type, const ch
 	return sql_run(s, e, "DELETE FROM event WHERE id <= ?", "i", id - EVENTS_KEPT);
 }
 
-int store_event(struct store *s, int64_t now_ms, const char *type, const char *node, const char *instance, const char *detail,
-		struct err *e)
+int store_event_put(struct store *s, const struct event *v, struct err *e)
 {
 	if (sql_begin(s, e))
 		return -1;
-	return sql_end(s, add_event(s, now_ms, type, node, instance, detail, e), e) < 0 ? -1 : 0;
+	return sql_end(s, add_event(s, v, e), e) < 0 ? -1 : 0;
+}
+
+int store_event(struct store *s, int64_t now_ms, const char *type, const char *node, const char *instance, const char *detail,
+		struct err *e)
+{
+	/* only read, so the texts may be the caller's */
+	const struct event v = {.time_ms = now_ms, .type = (char *)type, .node = (char *)node, .instance = (char *)instance,
+				.detail = (char *)detail};
+
+	return store_event_put(s, &v, e);
 }
 
 /* An event of many nodes holds their hostlist. */
@@ -52,17 +59,24 @@ static bool names_node(const char *text, const char *node)
 	return found;
 }
 
-/* An event of many machines holds a comma list. */
-static bool names_instance(const char *text, const char *instance)
+/* An event of many machines or jobs holds a comma list. */
+static bool names_one(const char *text, const char *word)
 {
-	size_t n = strlen(instance);
+	size_t n = strlen(word);
 
 	for (const char *at = text; at; at = strchr(at, ',')) {
 		at += *at == ',';
-		if (!strncmp(at, instance, n) && (at[n] == ',' || !at[n]))
+		if (!strncmp(at, word, n) && (at[n] == ',' || !at[n]))
 			return true;
 	}
 	return false;
+}
+
+static bool wanted(sqlite3_stmt *q, const struct event_query *w)
+{
+	return (!w->node || names_node((const char *)sqlite3_column_text(q, 3), w->node)) &&
+	       (!w->instance || names_one((const char *)sqlite3_column_text(q, 4), w->instance)) &&
+	       (!w->job || names_one((const char *)sqlite3_column_text(q, 5), w->job));
 }
 
 static void event_clear(struct event *v)
@@ -70,6 +84,7 @@ static void event_clear(struct event *v)
 	free(v->type);
 	free(v->node);
 	free(v->instance);
+	free(v->jobs);
 	free(v->detail);
 	*v = (struct event){0};
 }
@@ -83,7 +98,7 @@ static int keep(sqlite3_stmt *q, struct events *out, struct err *e)
 	v = &out->v[out->n++];
 	*v = (struct event){.id = sqlite3_column_int64(q, 0), .time_ms = sqlite3_column_int64(q, 1)};
 	return sql_text(q, 2, &v->type, e) || sql_text(q, 3, &v->node, e) || sql_text(q, 4, &v->instance, e) ||
-		       sql_text(q, 5, &v->detail, e)
+		       sql_text(q, 5, &v->jobs, e) || sql_text(q, 6, &v->detail, e)
 		   ? -1
 		   : 0;
 }
@@ -95,8 +110,7 @@ static int read_events(struct store *s, sqlite3_stmt *q, const struct event_quer
 	int rc = -1;
 
 	while (q && (rc = sql_step(s, q, e)) == 1) {
-		if ((w->node && !names_node((const char *)sqlite3_column_text(q, 3), w->node)) ||
-		    (w->instance && !names_instance((const char *)sqlite3_column_text(q, 4), w->instance)))
+		if (!wanted(q, w))
 			continue;
 		rc = keep(q, out, e);
 		if (rc < 0 || (w->last && out->n - before == w->last)) {
@@ -121,11 +135,11 @@ static void reverse(struct event *v, size_t n)
 
 int store_events(struct store *s, const struct event_query *w, struct events *out, struct err *e)
 {
-	static const char sql[] = "SELECT id, time_ms, type, node, instance, detail FROM event"
-				  " WHERE time_ms >= ?1 AND (?2 IS NULL OR type = ?2) ORDER BY id DESC";
+	static const char sql[] = "SELECT id, time_ms, type, node, instance, jobs, detail FROM event"
+				  " WHERE id > ?3 AND time_ms >= ?1 AND (?2 IS NULL OR type = ?2) ORDER BY id DESC";
 	size_t before = out->n;
 
-	if (read_events(s, sql_query(s, e, sql, "it", w->since_ms, w->type), w, out, e) == 0) {
+	if (read_events(s, sql_query(s, e, sql, "iti", w->since_ms, w->type, w->after_id), w, out, e) == 0) {
 		reverse(out->v + before, out->n - before);
 		return 0;
 	}

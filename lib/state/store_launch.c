@@ -202,3 +202,14 @@ int store_launch_take(struct store *s, const char *id, int64_t old_pid, int64_t 
 
 	return sql_change(s, e, sql, "iti", pid, id, old_pid);
 }
+
+int store_launch_jobs(struct store *s, const char *id, struct strs *out, struct err *e)
+{
+	sqlite3_stmt *q = sql_query(s, e, "SELECT jobs FROM launch WHERE id = ?", "t", id);
+	int rc = q ? sql_step(s, q, e) : -1;
+
+	if (rc == 1)
+		rc = sql_list(q, 0, out, e);
+	sql_done(q);
+	return rc;
+}

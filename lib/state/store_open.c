@@ -50,6 +50,7 @@ static const char *const migrations[] = {
 	" node TEXT NOT NULL, instance TEXT, code TEXT NOT NULL, over INTEGER NOT NULL DEFAULT 0);"
 	"CREATE INDEX failure_resource ON failure(queue, resource);",
 	"ALTER TABLE source ADD COLUMN since_ms INTEGER NOT NULL DEFAULT 0;",
+	"ALTER TABLE event ADD COLUMN jobs TEXT;",
 };
 #define VERSION ((int)(sizeof migrations / sizeof *migrations))
 

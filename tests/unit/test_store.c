@@ -271,7 +271,7 @@ static void events_are_bounded(void **state)
 	(void)state;
 	assert_int_equal(store_event(s, 1, "first", NULL, NULL, NULL, NULL), 0);
 	assert_int_equal(store_event(s, 2, "second", "n-1", "i-1", "d", NULL), 0);
-	raw_sql("INSERT INTO event VALUES(100001, 3, 'late', NULL, NULL, NULL)");
+	raw_sql("INSERT INTO event VALUES(100001, 3, 'late', NULL, NULL, NULL, NULL)");
 	assert_int_equal(store_event(s, 4, "last", NULL, NULL, NULL, NULL), 0);
 	store_close(s);
 	/* 1 and 2 are gone, two are left: a wrong count breaks the constraint */
@@ -297,6 +297,34 @@ static void events_are(struct store *s, const struct event_query *q, const char 
 	events_clear(&l);
 }
 
+static void put_event(struct store *s, int64_t ms, const char *type, const char *jobs)
+{
+	const struct event v = {.time_ms = ms, .type = (char *)type, .jobs = (char *)jobs};
+
+	assert_int_equal(store_event_put(s, &v, NULL), 0);
+}
+
+static void events_of_a_job(void **state)
+{
+	static const struct {
+		const char *job, *found;
+	} c[] = {{"7", "one some"}, {"8", "some"}, {"71", "other"}, {"1", ""}, {"", ""}};
+	struct store *s = open_store();
+	struct events l = {0};
+
+	(void)state;
+	put_event(s, 1, "one", "7");
+	put_event(s, 2, "some", "8,7");
+	put_event(s, 3, "other", "71");
+	assert_int_equal(store_event(s, 4, "none", "n-7", "i-7", "7", NULL), 0);
+	for (size_t i = 0; i < COUNT(c); i++)
+		events_are(s, &(struct event_query){.job = c[i].job}, c[i].found);
+	assert_int_equal(store_events(s, &(struct event_query){.job = "8"}, &l, NULL), 0);
+	assert_string_equal(l.v[0].jobs, "8,7");
+	events_clear(&l);
+	store_close(s);
+}
+
 static void reading_events(void **state)
 {
 	struct store *s = open_store();
@@ -319,6 +347,9 @@ static void reading_events(void **state)
 	events_are(s, &(struct event_query){.instance = "i-1"}, "a c");
 	events_are(s, &(struct event_query){.instance = "i-22"}, "c");
 	events_are(s, &(struct event_query){.instance = "i-2"}, "");
+	events_are(s, &(struct event_query){.after_id = 2}, "c b");
+	events_are(s, &(struct event_query){.after_id = 4}, "");
+	events_are(s, &(struct event_query){.job = "7"}, "");
 	assert_int_equal(store_events(s, &(struct event_query){.last = 1}, &l, NULL), 0); /* appends */
 	assert_int_equal(store_events(s, &(struct event_query){.last = 3, .node = "n-1"}, &l, NULL), 0);
 	assert_int_equal(l.n, 2);
@@ -400,7 +431,8 @@ static void older_version(void **state)
 	(void)state;
 	claim(s, "L1", "n-1", "n-1", "");
 	store_close(s);
-	raw_sql("ALTER TABLE launch DROP COLUMN stage; DROP TABLE shortage; DROP TABLE word; DROP TABLE failure; ALTER TABLE source DROP COLUMN since_ms; PRAGMA user_version = 1");
+	raw_sql("ALTER TABLE launch DROP COLUMN stage; DROP TABLE shortage; DROP TABLE word; DROP TABLE failure;"
+		" ALTER TABLE source DROP COLUMN since_ms; ALTER TABLE event DROP COLUMN jobs; PRAGMA user_version = 1");
 	s = open_store();
 	row_is(s, "n-1", "L L1 - -");
 	row = make_launch("L2", "n-2");
@@ -471,7 +503,7 @@ static void newer_version(void **state)
 	assert_null(store_open(path, &note, &e));
 	assert_non_null(strstr(e.text, "newer slurm-ec2"));
 	assert_null(store_open_readonly(path, &e));
-	raw_sql("PRAGMA user_version = 4"); /* it was left alone */
+	raw_sql("PRAGMA user_version = 5"); /* it was left alone */
 	store_close(open_store());
 }
 
@@ -495,7 +527,7 @@ int main(void)
 		EACH(claims),      EACH(binds),	   EACH(generations),	       EACH(adoption),
 		EACH(launch_life), EACH(batch),	   EACH(sources_and_counters), EACH(events_are_bounded),
 		EACH(modes),       EACH(reading_only), EACH(newer_version),	       EACH(unusable_place),
-		EACH(reading_events), EACH(shortages_are_kept), EACH(one_probe_at_a_time), EACH(older_version),
+		EACH(reading_events), EACH(events_of_a_job), EACH(shortages_are_kept), EACH(one_probe_at_a_time), EACH(older_version),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
