@@ -30,6 +30,7 @@ static void begin(struct source *s, enum source_id id, const struct err *why)
 	if (!s->failing) {
 		s->since_mono_ms = clock_mono_ms();
 		s->changed = true;
+		s->logged = false;
 	}
 	if (say_again(why->text) || !s->failing)
 		log_error("%s: %s; meanwhile %s", known[id].name, why->text, known[id].meanwhile);
@@ -43,6 +44,7 @@ static void end(struct source *s, enum source_id id)
 		return;
 	s->failing = false;
 	s->changed = true;
+	s->logged = false;
 	s->failed_ms = clock_mono_ms() - s->since_mono_ms;
 	log_info("%s: well again after %lld s", known[id].name, (long long)s->failed_ms / 1000);
 }
