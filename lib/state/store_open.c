@@ -356,6 +356,10 @@ struct store *store_open_readonly(const char *path, struct err *e)
 		err_set(e, "there is no state file %s yet: clustermgtd and resume make it", path);
 		return NULL;
 	}
+	if (access(path, R_OK) && errno == EACCES) {
+		err_set(e, "you may not read the state file %s: run this as root or as SlurmUser (" SLURM_USER ")", path);
+		return NULL;
+	}
 	s = create(path, true, e);
 	if (!s)
 		return NULL;

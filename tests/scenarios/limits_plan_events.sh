@@ -181,7 +181,7 @@ says "--since yesterday: 90s, 2h, 2026-11-30 or 2026-11-30T16:50:00Z is expected
 see 2 ours events -n -1
 see 2 ours events x
 see 1 as_alice slurm-ec2 events
-says "/var/lib/slurm-ec2/state.db cannot be used"
+says "you may not read the state file /var/lib/slurm-ec2/state.db: run this as root or as SlurmUser (slurm)"
 
 step "plan: what is closed, what would be asked instead, what is left alone, what would fail"
 see 0 ours limits
