@@ -40,16 +40,21 @@ static int plan_blocks(struct world *w, const struct observed *o, struct kept *k
 	return rc;
 }
 
-static int plan_fleet(struct world *w, const struct observed *o, struct plan *out, struct err *e)
+static int plan_fleet(struct world *w, const struct observed *o, const struct nodeset *held, struct plan *out, struct err *e)
 {
 	struct fleet_input in = {
 	    .gen = w->gen,
 	    .nodes = o->slurm ? &o->nodes : NULL,
 	    .partitions = o->partitions_read ? &o->partitions : NULL,
+	    .bindings = &o->bindings,
+	    .launches = &o->launches,
+	    .instances = o->ec2 ? o->instances : NULL,
+	    .closed = &o->closed,
+	    .held = held,
 	    .fleet = o->fleet,
 	};
 
-	return fleet_plan(&in, out, e);
+	return o->rows ? fleet_plan(&in, out, e) : 0;
 }
 
 static int plan_protection(struct world *w, struct observed *o, struct plan *out, struct err *e)
@@ -108,7 +113,7 @@ static int plan_all(struct world *w, struct observed *o, struct kept *k, struct 
 	    .seen = &k->seen,
 	};
 
-	if (plan_blocks(w, o, k, out, held, e) < 0 || plan_fleet(w, o, out, e) < 0 || plan_protection(w, o, out, e) < 0)
+	if (plan_blocks(w, o, k, out, held, e) < 0 || plan_fleet(w, o, held, out, e) < 0 || plan_protection(w, o, out, e) < 0)
 		return -1;
 	in.protection = o->protection;
 	in.cycling = o->cycling;

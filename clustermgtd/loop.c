@@ -9,6 +9,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/err.h"
 #include "lib/base/log.h"
+#include "lib/cluster/settings.h"
 #include "lib/plan/plan.h"
 #include "lib/state/store.h"
 
@@ -32,6 +33,16 @@ static void beat(struct world *w)
 		log_warn("%s", e.text);
 }
 
+/* How many actions failed. A plan that is not carried out is no unfinished work. */
+static size_t act(struct world *w, struct kept *k, const struct observed *o, struct plan *p, int64_t deadline)
+{
+	concerns_tell(w, &k->concerns, o, &k->brake, w->settings->terminate_share);
+	if (!concerns_frozen(w, &k->concerns, o, p))
+		return apply_plan(w, p, o->instances, deadline);
+	plan_clear(p);
+	return 0;
+}
+
 bool loop(struct world *w, struct kept *k, int64_t *wake_ms, struct loop_times *times)
 {
 	int64_t start = now_us(), observed, decided;
@@ -46,7 +57,7 @@ bool loop(struct world *w, struct kept *k, int64_t *wake_ms, struct loop_times *
 	failures = observed_plan(w, &o, k, &p) < 0;
 	decided = now_us();
 	if (!failures)
-		failures = apply_plan(w, &p, o.instances, deadline);
+		failures = act(w, k, &o, &p, deadline);
 	if (o.slurm)
 		stamp(w, &o.nodes);
 	beat(w);

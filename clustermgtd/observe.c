@@ -144,6 +144,7 @@ void observed_clear(struct observed *o)
 	launches_clear(&o->launches);
 	strs_clear(&o->dead);
 	kvs_clear(&o->backoff);
+	kvs_clear(&o->closed);
 	shortages_clear(&o->shortages);
 	failures_clear(&o->failures);
 	partitions_clear(&o->partitions);
@@ -157,6 +158,7 @@ void kept_clear(struct kept *k)
 	kvs_clear(&k->seen);
 	block_watch_clear(&k->blocks);
 	brake_clear(&k->brake);
+	concerns_clear(&k->concerns);
 	healths_clear(&k->healths);
 }
 
@@ -207,5 +209,7 @@ int64_t observed_wake_ms(const struct observed *o, const struct kept *k, int64_t
 	}
 	for (size_t i = 0; i < k->blocks.blocks.n; i++)
 		ms = sooner(ms, k->blocks.blocks.v[i].start_ms, now);
-	return ms;
+	if (k->brake.held > 0)
+		ms = sooner(ms, k->brake.since_ms + BRAKE_LOOK_MS, now);
+	return sooner(ms, o->frozen_until_ms, now);
 }

@@ -6,6 +6,7 @@
 
 #include "clustermgtd/block_watch.h"
 #include "clustermgtd/clock_watch.h"
+#include "clustermgtd/concerns.h"
 #include "clustermgtd/source.h"
 #include "lib/base/err.h"
 #include "lib/base/str.h"
@@ -36,6 +37,7 @@ struct kept {
 	struct kvs seen; /* states that carry no time of their own, and since when (reconcile_watch) */
 	struct block_watch blocks;
 	struct brake brake;
+	struct concerns concerns;
 	struct sources sources;
 	struct clock_watch clock;
 	struct healths healths; /* as EC2 told last */
@@ -64,6 +66,7 @@ struct observed {
 	bool failures_read;
 	struct failures failures;
 	struct fleet fleet;
+	struct kvs closed;        /* partitions that a stop closed (fleet.h) */
 	int64_t frozen_until_ms;  /* nothing is done before it; 0 = not frozen */
 	int64_t confirmed_ms;     /* the brake was released by a person then; 0 = never */
 	struct err health_why;
@@ -87,7 +90,8 @@ int observed_plan(struct world *w, struct observed *o, struct kept *k, struct pl
 void observed_forget(struct world *w, const struct observed *o);
 /* Something is under way of which more is to be known soon. */
 bool observed_unfinished(const struct observed *o);
-/* Wall time at which a pool opens or a block begins, if that is before `ms`, else ms. */
+/* Wall time at which a pool opens, a block begins, the brake is to be judged again or a freeze ends, if that is before `ms`, else
+ * ms. */
 int64_t observed_wake_ms(const struct observed *o, const struct kept *k, int64_t ms);
 void kept_clear(struct kept *k);
 

@@ -4,6 +4,7 @@
 
 #include "clustermgtd/observe.h"
 #include "lib/apply/apply.h"
+#include "lib/apply/wish.h"
 #include "lib/base/buf.h"
 #include "lib/base/clock.h"
 #include "lib/base/err.h"
@@ -95,31 +96,22 @@ static void read_rows(struct world *w, struct observed *o)
 
 /* ---- what a person asked for */
 
-static int read_ms(struct store *s, const char *name, int64_t *ms, struct err *e)
-{
-	char *word;
-	int rc = store_word(s, name, &word, NULL, e);
-
-	*ms = 0;
-	if (rc == 0 && word)
-		num_i64(word, 0, INT64_MAX, ms, NULL);
-	free(word);
-	return rc;
-}
-
 static int read_words(struct store *s, struct observed *o, struct err *e)
 {
-	char *word = NULL, *confirm = NULL;
-	int rc = store_word(s, FLEET_WORD, &word, NULL, e);
+	char *closed = NULL, *confirm = NULL;
+	struct wish wish;
+	int rc = wish_read(s, o->at_ms, &wish, e);
 
-	if (rc == 0)
-		fleet_parse(word, &o->fleet);
-	if (rc == 0)
-		rc = read_ms(s, FREEZE_WORD, &o->frozen_until_ms, e);
+	o->fleet = wish.fleet;
+	o->frozen_until_ms = wish.frozen_until_ms;
 	if (rc == 0)
 		rc = store_word(s, BRAKE_CONFIRM_WORD, &confirm, &o->confirmed_ms, e);
+	if (rc == 0)
+		rc = store_word(s, FLEET_CLOSED_WORD, &closed, NULL, e);
+	if (rc == 0 && fleet_closed_parse(closed, &o->closed) < 0)
+		rc = err_nomem(e);
 	free(confirm);
-	free(word);
+	free(closed);
 	return rc;
 }
 

@@ -72,14 +72,14 @@ extern volatile sig_atomic_t apply_stop;
 void apply_catch_signals(void);
 
 /* ResumeProgram: the whole of the resume path. Priorities of jobs that slurmctld did not tell are filled in. Node failures are
- * DOWN in Slurm, not an error here. -1: clustermgtd does not watch (all nodes are DOWN then), or rows could not be read or
- * written: what was launched is in its row, and clustermgtd goes on with it and fails the nodes that got nothing. */
+ * DOWN in Slurm, not an error here. -1: clustermgtd does not watch, the fleet is stopped or frozen (all nodes are DOWN then), or
+ * rows could not be read or written: what was launched is in its row, and clustermgtd goes on with it and fails the nodes that got nothing. */
 int apply_resume(struct world *w, struct resume_request *r, int64_t deadline_mono_ms, struct err *e);
 /* For a ResumeProgram that cannot even open its world: DOWN with `why`, so that jobs go elsewhere. conf NULL = the usual path.
  */
 int apply_fail_nodes(const char *conf, const struct resume_request *r, const char *why, struct err *e);
 /* SuspendProgram and ResumeFailProgram: terminate by instance id, free the row, placeholder address, clear extra. Idempotent.
- * Nodes that slurmctld shows up or coming up are left alone.
+ * Nodes that slurmctld shows up or coming up are left alone. While everything is frozen nothing is done, which is no error.
  * -1 if something was left to clustermgtd. */
 int apply_suspend(struct world *w, const char *const *nodes, size_t n, int64_t deadline_mono_ms, struct err *e);
 /* clustermgtd: carry out a plan. Every action is tried; failures are logged and stay for the next loop. Returns how many

@@ -10,6 +10,7 @@
 #include "lib/apply/bind.h"
 #include "lib/apply/event.h"
 #include "lib/apply/launch.h"
+#include "lib/apply/partitions.h"
 #include "lib/apply/retry.h"
 #include "lib/apply/settle.h"
 #include "lib/apply/tell.h"
@@ -354,13 +355,13 @@ static void bind_all(struct carry *c)
 
 /* ---- node states: one update for each kind and reason */
 
-static uint32_t state_of(enum action_kind k)
+static uint32_t state_of(const struct action *a)
 {
-	switch (k) {
+	switch (a->kind) {
 	case ACT_NODE_DOWN:
 		return slurmctl_state_down;
 	case ACT_NODE_POWER_DOWN:
-		return slurmctl_state_power_down_force;
+		return a->word ? slurmctl_state_power_down : slurmctl_state_power_down_force;
 	case ACT_NODE_POWER_UP:
 		/* slurmctld runs ResumeProgram for it, so that its own clocks are right */
 		return slurmctl_state_power_up;
@@ -393,7 +394,7 @@ static void state_group(struct carry *c, size_t first, bool *done, size_t *at)
 	for (size_t i = first; i < c->plan->n; i++) {
 		const struct action *a = &c->plan->v[i];
 
-		if (done[i] || a->kind != f->kind || !str_eq(a->reason, f->reason) || !go(c, i, true))
+		if (done[i] || state_of(a) != state_of(f) || !str_eq(a->reason, f->reason) || !go(c, i, true))
 			continue;
 		done[i] = true;
 		if (strs_add(&names, a->node) < 0)
@@ -401,7 +402,7 @@ static void state_group(struct carry *c, size_t first, bool *done, size_t *at)
 		at[names.n - 1] = i;
 	}
 	announce(c, at, names.n);
-	if (tell_state((const char *const *)names.v, names.n, state_of(f->kind), f->reason, c->deadline, &e) < 0)
+	if (tell_state((const char *const *)names.v, names.n, state_of(f), f->reason, c->deadline, &e) < 0)
 		failed(c, first, &e);
 	else if (names.n > 0)
 		note_state(c, f, &names);
@@ -414,7 +415,7 @@ static void states(struct carry *c)
 	size_t *at = calloc(c->plan->n ? c->plan->n : 1, sizeof *at);
 
 	for (size_t i = 0; done && at && i < c->plan->n; i++) {
-		if (!done[i] && c->fate[i] == FATE_GO && state_of(c->plan->v[i].kind))
+		if (!done[i] && c->fate[i] == FATE_GO && state_of(&c->plan->v[i]))
 			state_group(c, i, done, at);
 	}
 	free(at);
@@ -480,6 +481,21 @@ static void launches(struct carry *c)
 	strs_clear(&retry);
 }
 
+/* ---- the fleet */
+
+static void fleet(struct carry *c, void (*carry)(struct world *w, const struct plan *p, bool *failed))
+{
+	bool *not_done = calloc(c->plan->n ? c->plan->n : 1, sizeof *not_done);
+
+	if (not_done)
+		carry(c->w, c->plan, not_done);
+	for (size_t i = 0; not_done && i < c->plan->n; i++) {
+		if (not_done[i])
+			c->fate[i] = FATE_FAILED;
+	}
+	free(not_done);
+}
+
 size_t apply_plan(struct world *w, const struct plan *p, const struct instances *seen, int64_t deadline)
 {
 	struct carry c = {.w = w, .plan = p, .seen = seen, .deadline = deadline};
@@ -489,12 +505,14 @@ size_t apply_plan(struct world *w, const struct plan *p, const struct instances 
 	c.kept = nodeset_create();
 	if (c.fate && c.kept && (!seen || map_instances(&c.ids, seen) == 0)) {
 		reservations(&c); /* first: no job is to be given to nodes that cannot have a machine */
+		fleet(&c, partitions_carry);
 		sort_stale(&c);
 		terminate(&c);
 		unbind(&c);
 		bind_all(&c);
 		states(&c);
 		launches(&c);
+		fleet(&c, partitions_carry_fleet);
 	}
 	map_clear(&c.ids);
 	for (size_t i = 0; i < p->n; i++)

@@ -12,6 +12,7 @@
 #include "lib/apply/run.h"
 #include "lib/apply/settle.h"
 #include "lib/apply/tell.h"
+#include "lib/apply/wish.h"
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "lib/cluster/generation.h"
@@ -205,16 +206,27 @@ static int down_all(const struct resume_request *q, const char *code, const char
 	return rc;
 }
 
-static int refuse(struct world *w, const struct resume_request *q, int64_t deadline, const struct err *why)
+static int refuse(struct world *w, const struct resume_request *q, const char *code, int64_t deadline, const struct err *why)
 {
 	char *nodes = nodeset_text_of((const char *const *)q->nodes.v, q->nodes.n);
 	struct err e = {""};
 
 	apply_event(w, "resume-refused", nodes, NULL, why->text);
 	free(nodes);
-	if (down_all(q, "NotWatched", why->text, deadline, &e) < 0)
+	if (down_all(q, code, why->text, deadline, &e) < 0)
 		log_error("%s", e.text);
 	return -1;
+}
+
+/* What cannot be read is no reason to stop. */
+static bool is_wanted(struct world *w, const char **code, struct err *e)
+{
+	struct wish wish;
+	struct err more = {""};
+
+	if (wish_read(w->store, clock_wall_ms(), &wish, &more) < 0)
+		log_warn("%s", more.text);
+	return wish_serves(&wish, code, e);
 }
 
 /* Without them jobs go in the order of the file. */
@@ -231,12 +243,15 @@ static void learn_priorities(struct resume_request *q)
 int apply_resume(struct world *w, struct resume_request *q, int64_t deadline, struct err *e)
 {
 	struct run r = {.w = w, .request = q, .deadline = deadline};
+	const char *code;
 	int rc;
 
 	if (q->nodes.n == 0)
 		return 0;
+	if (!is_wanted(w, &code, e))
+		return refuse(w, q, code, deadline + AFTER_LIMIT_MS, e);
 	if (heartbeat_check(w, deadline, e) < 0)
-		return refuse(w, q, deadline + AFTER_LIMIT_MS, e);
+		return refuse(w, q, "NotWatched", deadline + AFTER_LIMIT_MS, e);
 	rc = run_open(&r, e);
 	if (rc == 0)
 		rc = observe(&r, e);

@@ -14,6 +14,8 @@
 #include "lib/apply/launch.h"
 #include "lib/apply/settle.h"
 #include "lib/apply/tell.h"
+#include "lib/apply/wish.h"
+#include "lib/base/clock.h"
 #include "lib/base/err.h"
 #include "lib/base/log.h"
 #include "lib/base/str.h"
@@ -333,11 +335,30 @@ static int run_open(struct run *r, const char *const *nodes, size_t n, struct er
 	return sort_up(r, e) < 0 || read_rows(r, e) < 0 ? -1 : sort_ours(r, e);
 }
 
+/* While everything is frozen the machines stay; clustermgtd finds them at powered-down nodes when that is over. */
+static bool is_frozen(struct world *w, size_t n)
+{
+	struct err e = {""};
+	struct wish wish;
+	char clock[10];
+
+	if (wish_read(w->store, clock_wall_ms(), &wish, &e) < 0)
+		log_warn("%s", e.text);
+	if (!wish.frozen_until_ms)
+		return false;
+	wish_clock(wish.frozen_until_ms, clock);
+	log_info("frozen until %s: the machines of %zu nodes are left to clustermgtd", clock, n);
+	return true;
+}
+
 int apply_suspend(struct world *w, const char *const *nodes, size_t n, int64_t deadline, struct err *e)
 {
 	struct run r = {.w = w, .deadline = deadline};
-	int rc = run_open(&r, nodes, n, e);
+	int rc;
 
+	if (is_frozen(w, n))
+		return 0;
+	rc = run_open(&r, nodes, n, e);
 	if (rc == 0)
 		rc = act(&r, e);
 	log_info("%zu nodes asked: %zu machines ended", n, rc == 0 ? r.ids.id.n : 0);

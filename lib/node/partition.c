@@ -24,9 +24,17 @@ void partitions_clear(struct partitions *l)
 	*l = (struct partitions){ 0 };
 }
 
+static const char *const state_text[] = { "UP", "DOWN", "DRAIN", "INACTIVE" };
+
 const char *partition_state_text(enum partition_state s)
 {
-	static const char *const text[] = { "UP", "DOWN", "DRAIN", "INACTIVE" };
+	return s < PART_OTHER ? state_text[s] : "unknown";
+}
 
-	return s < PART_OTHER ? text[s] : "unknown";
+enum partition_state partition_state_parse(const char *text)
+{
+	for (int i = 0; i < PART_OTHER; i++)
+		if (str_eq(text, state_text[i]))
+			return (enum partition_state)i;
+	return PART_OTHER;
 }

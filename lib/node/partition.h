@@ -29,5 +29,6 @@ struct partitions {
 struct partition *partitions_add(struct partitions *l); /* zeroed; borrowed until the next add; NULL on no memory */
 void partitions_clear(struct partitions *l);
 const char *partition_state_text(enum partition_state s); /* "UP", ... */
+enum partition_state partition_state_parse(const char *text); /* the other way */
 
 #endif

@@ -3,7 +3,8 @@
  * Counted are machines to be terminated whose node Slurm holds up, allocated or powering up. Orphans, leftovers of powered-down
  * nodes and machines that EC2 itself says are gone do not count. If they are more than the share (and more than
  * BRAKE_AT_LEAST), every action of those nodes is taken out of the plan; they pass when a later look, not before BRAKE_LOOK_MS,
- * asks for the same, or when a person confirms (`slurm-ec2 fleet confirm`).
+ * asks for the same, or when a person confirms (`slurm-ec2 fleet confirm`). What passed may be asked for again (EC2 may have
+ * refused), until a look asks for no more than the share.
  */
 #ifndef SE_PLAN_BRAKE_H
 #define SE_PLAN_BRAKE_H
@@ -13,6 +14,7 @@
 #include "lib/node/node.h"
 #include "lib/plan/plan.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,9 +34,11 @@ struct brake_input {
 
 /* Kept from loop to loop; zero-initialised = off. */
 struct brake {
-	struct strs instances;    /* held back, sorted */
-	int64_t since_ms;         /* of the first look that asked for it */
+	struct strs instances;    /* of the first look that asked for too many, sorted */
+	int64_t since_ms;         /* when that was */
+	bool released;            /* they may go */
 	size_t in_use;            /* machines of nodes in use then */
+	size_t held;              /* machines that the last look kept from being ended; 0 = the brake is off */
 };
 
 /* How many actions were taken out, or -1. */

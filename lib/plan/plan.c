@@ -22,21 +22,40 @@ struct action *plan_add(struct plan *p, enum action_kind kind, const char *code)
 	return a;
 }
 
+static void action_clear(struct action *a)
+{
+	free(a->node);
+	free(a->instance);
+	free(a->launch);
+	free(a->reservation);
+	free(a->resource);
+	free(a->partition);
+	free(a->word);
+	free(a->was);
+	strs_clear(&a->nodes);
+	free(a->code);
+	free(a->reason);
+}
+
+size_t plan_drop(struct plan *p, bool (*drop)(const struct action *a, const void *arg), const void *arg)
+{
+	size_t kept = 0, gone;
+
+	for (size_t i = 0; i < p->n; i++) {
+		if (drop(&p->v[i], arg))
+			action_clear(&p->v[i]);
+		else
+			p->v[kept++] = p->v[i];
+	}
+	gone = p->n - kept;
+	p->n = kept;
+	return gone;
+}
+
 void plan_clear(struct plan *p)
 {
-	for (size_t i = 0; i < p->n; i++) {
-		free(p->v[i].node);
-		free(p->v[i].instance);
-		free(p->v[i].launch);
-		free(p->v[i].reservation);
-		free(p->v[i].resource);
-		free(p->v[i].partition);
-		free(p->v[i].word);
-		free(p->v[i].was);
-		strs_clear(&p->v[i].nodes);
-		free(p->v[i].code);
-		free(p->v[i].reason);
-	}
+	for (size_t i = 0; i < p->n; i++)
+		action_clear(&p->v[i]);
 	free(p->v);
 	*p = (struct plan){ 0 };
 }

@@ -9,6 +9,7 @@
 
 #include "lib/base/str.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,7 +19,8 @@ enum action_kind {
 	ACT_UNBIND,         /* node: forget its binding, placeholder address, clear extra */
 	ACT_FORGET,         /* node that slurmctld does not know: only its row goes */
 	ACT_NODE_DOWN,      /* node: DOWN with reason (its jobs requeue) */
-	ACT_NODE_POWER_DOWN,/* node: POWER_DOWN_FORCE with reason: back to idle~ through SuspendProgram */
+	ACT_NODE_POWER_DOWN,/* node: POWER_DOWN_FORCE with reason: back to idle~ through SuspendProgram; with word POWER_DOWN_IDLE a
+			     * plain POWER_DOWN, which ends no job */
 	ACT_NODE_POWER_UP,  /* node: POWER_UP: slurmctld runs ResumeProgram for it */
 	ACT_LAUNCH_RETRY,   /* launch row: ask EC2 again with the same token; a row without a request has it built first */
 	ACT_LAUNCH_CLOSE,   /* launch row: finished or undone */
@@ -34,6 +36,8 @@ enum action_kind {
 	ACT_FLEET,          /* the fleet's status becomes `word`, if it still is `was` */
 	ACT_NOTE            /* an event and a line in the log, once for the same code, node and instance: for a person to look at */
 };
+
+#define POWER_DOWN_IDLE "when-idle"
 
 struct action {
 	enum action_kind kind;
@@ -57,6 +61,8 @@ struct plan {
 };
 
 struct action *plan_add(struct plan *p, enum action_kind kind, const char *code); /* borrowed until next add; NULL no memory */
+/* Take out the actions for which drop() is true; the order of the others stays. Returns how many went. */
+size_t plan_drop(struct plan *p, bool (*drop)(const struct action *a, const void *arg), const void *arg);
 void plan_clear(struct plan *p);
 const char *action_kind_text(enum action_kind k);
 /* One aligned line an action. Caller frees; NULL on no memory. */

@@ -118,6 +118,15 @@ static int join_pools(struct view *v)
 	return 0;
 }
 
+/* What an earlier function of the loop decided about a node stands. */
+static int join_decided(struct view *v)
+{
+	for (size_t i = 0; i < v->out->n; i++)
+		if (v->out->v[i].node && nodeset_add(v->judged, v->out->v[i].node) < 0)
+			return -1;
+	return 0;
+}
+
 int view_create(struct view *v, const struct reconcile_input *in, struct plan *out)
 {
 	*v = (struct view){ .in = in, .out = out };
@@ -126,7 +135,8 @@ int view_create(struct view *v, const struct reconcile_input *in, struct plan *o
 	v->judged = nodeset_create();
 	v->handled = nodeset_create();
 	if (!v->dead || !v->waiting || !v->judged || !v->handled || join_nodes(v) || join_rows(v) ||
-	    (in->instances && map_instances(&v->instance, in->instances)) || join_waiting(v) || join_pools(v)) {
+	    (in->instances && map_instances(&v->instance, in->instances)) || join_waiting(v) || join_pools(v) ||
+	    join_decided(v)) {
 		view_destroy(v);
 		return -1;
 	}

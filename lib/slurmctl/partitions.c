@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* partitions.c - partitions of slurmctld: their nodes and states. */
+/* partitions.c - partitions of slurmctld: their nodes and states, and setting a state. */
 #include "lib/slurmctl/slurmctl.h"
 
 #include "lib/base/err.h"
 #include "lib/base/str.h"
 #include "lib/slurmctl/slurm_compat.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 static enum partition_state state_of(uint16_t state)
@@ -48,4 +49,39 @@ int slurmctl_partitions(struct partitions *out, struct err *e)
 			rc = add(out, &m->partition_array[i]);
 	slurm_free_partition_info_msg(m);
 	return rc < 0 ? err_nomem(e) : 0;
+}
+
+static uint16_t number_of(enum partition_state state)
+{
+	switch (state) {
+	case PART_UP:
+		return PARTITION_UP;
+	case PART_DOWN:
+		return PARTITION_DOWN;
+	case PART_DRAIN:
+		return PARTITION_DRAIN;
+	case PART_INACTIVE:
+		return PARTITION_INACTIVE;
+	case PART_OTHER:
+		break;
+	}
+	return NO_VAL16;
+}
+
+int slurmctl_partition_state(const char *name, enum partition_state state, struct err *e)
+{
+	update_part_msg_t m;
+	int rc = 0;
+
+	slurm_init_part_desc_msg(&m);
+	m.name = str_dup(name);
+	m.state_up = number_of(state);
+	if (!m.name)
+		return err_nomem(e);
+	if (slurm_update_partition(&m) != 0)
+		rc = errno == ESLURM_USER_ID_MISSING
+			     ? err_set(e, "slurmctld does not let this user change partitions: run it as SlurmUser or root")
+			     : err_set(e, "cannot set partition %s %s: %s", name, partition_state_text(state), slurm_strerror(errno));
+	free(m.name);
+	return rc;
 }

@@ -42,6 +42,7 @@ SAME(NS_POWER_DRAIN, NODE_STATE_POWER_DRAIN);
 
 const uint32_t slurmctl_state_down = NODE_STATE_DOWN;
 const uint32_t slurmctl_state_resume = NODE_RESUME;
+const uint32_t slurmctl_state_power_down = NODE_STATE_POWER_DOWN;
 const uint32_t slurmctl_state_power_down_force = NODE_STATE_POWER_DOWN | NODE_STATE_POWERED_DOWN;
 const uint32_t slurmctl_state_power_up = NODE_STATE_POWER_UP;
 const uint32_t slurmctl_state_drain = NODE_STATE_DRAIN;

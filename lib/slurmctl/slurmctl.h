@@ -49,9 +49,9 @@ struct node_update {
  * fails its part. */
 int slurmctl_update_nodes(const struct node_update *u, struct err *e);
 
-/* Values for node_update.state: DOWN, RESUME, POWER_DOWN_FORCE, POWER_UP. */
-extern const uint32_t slurmctl_state_down, slurmctl_state_resume, slurmctl_state_power_down_force, slurmctl_state_power_up,
-    slurmctl_state_drain, slurmctl_state_idle;
+/* Values for node_update.state: DOWN, RESUME, POWER_DOWN, POWER_DOWN_FORCE, POWER_UP. */
+extern const uint32_t slurmctl_state_down, slurmctl_state_resume, slurmctl_state_power_down, slurmctl_state_power_down_force,
+    slurmctl_state_power_up, slurmctl_state_drain, slurmctl_state_idle;
 
 struct slurmctl_conf {
 	char *version; /* slurmctld's own "22.05.8" */
@@ -131,5 +131,7 @@ int slurmctl_reservation_delete(const char *name, struct err *e); /* 0 also if t
 
 /* All partitions, hidden ones too; appends. */
 int slurmctl_partitions(struct partitions *out, struct err *e);
+/* Set one to UP, DOWN, DRAIN or INACTIVE. */
+int slurmctl_partition_state(const char *name, enum partition_state state, struct err *e);
 
 #endif

@@ -35,7 +35,8 @@ static const char generation_text[] =
 
 /* ---- slurmctld */
 
-const uint32_t slurmctl_state_down = 1, slurmctl_state_resume = 1u << 8, slurmctl_state_power_down_force = 1u << 23 | 1u << 12,
+const uint32_t slurmctl_state_down = 1, slurmctl_state_resume = 1u << 8, slurmctl_state_power_down = 1u << 23,
+	       slurmctl_state_power_down_force = 1u << 23 | 1u << 12,
 	       slurmctl_state_power_up = 1u << 24, slurmctl_state_drain = 1u << 9, slurmctl_state_idle = 2;
 
 static void trace_update(const struct node_update *u)
@@ -120,8 +121,27 @@ int slurmctl_reservations(struct slurmctl_reservations *out, struct err *e)
 
 int slurmctl_partitions(struct partitions *out, struct err *e)
 {
-	(void)out;
+	for (size_t i = 0; !fake.slurm_away && i < fake.partitions.key.n; i++) {
+		struct partition *p = partitions_add(out);
+
+		p->name = str_dup(fake.partitions.key.v[i]);
+		p->state = partition_state_parse(fake.partitions.val.v[i]);
+	}
 	return fake.slurm_away ? err_set(e, "away") : 0;
+}
+
+int slurmctl_partition_state(const char *name, enum partition_state state, struct err *e)
+{
+	if (fake.slurm_away)
+		return err_set(e, "away");
+	strs_addf(&fake.trace, "slurm partition %s %s", name, partition_state_text(state));
+	for (size_t i = 0; i < fake.partitions.key.n; i++) {
+		if (!str_eq(fake.partitions.key.v[i], name))
+			continue;
+		free(fake.partitions.val.v[i]);
+		fake.partitions.val.v[i] = str_dup(partition_state_text(state));
+	}
+	return 0;
 }
 
 void slurmctl_reservations_clear(struct slurmctl_reservations *l)
@@ -726,6 +746,7 @@ void fake_close(struct world *w)
 	file_remove_tree(folder, NULL);
 	free(folder);
 	strs_clear(&fake.trace);
+	kvs_clear(&fake.partitions);
 	kvs_clear(&fake.holds);
 	kvs_clear(&fake.blocks);
 	kvs_clear(&fake.offers);

@@ -32,6 +32,7 @@ struct fake {
 	void (*on_update)(void); /* called once, at the next update of nodes */
 	void (*on_run)(void);	 /* called while EC2 "launches", before the answer */
 	void (*on_terminate)(void); /* called while EC2 ends machines */
+	struct kvs partitions;	 /* name -> state that slurmctld has */
 	struct kvs holds;	 /* reservations that slurmctld has: name and nodes */
 	struct kvs blocks;	 /* capacity blocks that EC2 knows: id and state, or "STATE END_MS" */
 	struct kvs offers;	 /* "type/subnet" (or its beginning) -> machines left, or an error code; others have plenty */
