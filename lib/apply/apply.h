@@ -44,6 +44,7 @@ struct world {
 	struct event_log *events; /* lib/apply/event.h; NULL = nothing is appended to it */
 	const char *ident; /* of the log */
 	bool foreground;
+	const char *log_folder; /* NULL = PKGLOGDIR; tests have their own */
 };
 
 /* EC2 as settings.yaml says. region NULL = found by itself; person = the caller's environment counts too. */

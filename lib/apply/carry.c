@@ -9,6 +9,7 @@
 
 #include "lib/apply/bind.h"
 #include "lib/apply/event.h"
+#include "lib/apply/failed_boot.h"
 #include "lib/apply/launch.h"
 #include "lib/apply/partitions.h"
 #include "lib/apply/retry.h"
@@ -43,6 +44,8 @@ struct carry {
 	struct map ids;       /* of seen */
 	enum fate *fate;      /* one an action */
 	struct nodeset *kept; /* nodes whose machine could not be ended: their row stays */
+	struct failed_boot *boots;
+	size_t n_boots;
 };
 
 static void failed(struct carry *c, size_t i, const struct err *e)
@@ -52,14 +55,19 @@ static void failed(struct carry *c, size_t i, const struct err *e)
 	c->fate[i] = FATE_FAILED;
 	if (say_again(e->text))
 		log_error("%s %s: %s", action_kind_text(a->kind),
-			  a->node ? a->node : a->launch ? a->launch : a->reservation ? a->reservation : "", e->text);
+			  a->node ? a->node : a->launch ? a->launch : a->reservation ? a->reservation : a->resource ? a->resource : "",
+			  e->text);
 }
 
 /* Whom the action is about, other than by node alone: "NODE INSTANCE", "NODES LAUNCH". NULL = by node, or no memory. */
 static char *subject(const struct action *a)
 {
 	char *nodes = a->nodes.n ? nodeset_text_of((const char *const *)a->nodes.v, a->nodes.n) : NULL;
-	const char *what = a->instance ? a->instance : a->node ? NULL : a->launch ? a->launch : a->reservation;
+	const char *what = a->instance	  ? a->instance
+			   : a->node	  ? NULL
+			   : a->launch	  ? a->launch
+			   : a->resource  ? a->resource
+					  : a->reservation;
 	const char *who = a->node ? a->node : nodes;
 	char *text = what ? str_fmt("%s%s%s", who ? who : "", who ? " " : "", what) : NULL;
 
@@ -144,6 +152,35 @@ static void sort_stale(struct carry *c)
 {
 	for (size_t i = 0; i < c->plan->n; i++)
 		go(c, i, false);
+}
+
+/* ---- machines that never served */
+
+/* Before they are ended: a crash in between must not lose them. */
+static void count_boots(struct carry *c)
+{
+	c->boots = calloc(c->plan->n ? c->plan->n : 1, sizeof *c->boots);
+	for (size_t i = 0; c->boots && i < c->plan->n; i++) {
+		const struct action *a = &c->plan->v[i];
+
+		if (a->kind == ACT_BOOT_FAILED && c->fate[i] == FATE_GO)
+			c->boots[c->n_boots++] = (struct failed_boot){.node = a->node, .instance = a->instance, .code = a->code,
+								      .reason = a->reason};
+	}
+	failed_boots_count(c->w, c->boots, c->n_boots);
+}
+
+static void forget_failures(struct carry *c)
+{
+	struct err e = {""};
+
+	for (size_t i = 0; i < c->plan->n; i++) {
+		if (c->plan->v[i].kind != ACT_FAILURES_CLEAR || c->fate[i] != FATE_GO)
+			continue;
+		announce(c, &i, 1);
+		if (failed_boots_forget(c->w, &c->plan->v[i], &e) < 0)
+			failed(c, i, &e);
+	}
 }
 
 /* ---- machines */
@@ -507,17 +544,21 @@ size_t apply_plan(struct world *w, const struct plan *p, const struct instances 
 		reservations(&c); /* first: no job is to be given to nodes that cannot have a machine */
 		fleet(&c, partitions_carry);
 		sort_stale(&c);
+		count_boots(&c);
+		forget_failures(&c);
 		terminate(&c);
 		unbind(&c);
 		bind_all(&c);
 		states(&c);
 		launches(&c);
 		fleet(&c, partitions_carry_fleet);
+		failed_boots_save(w, c.boots, c.n_boots, deadline); /* last: nothing waits for it */
 	}
 	map_clear(&c.ids);
 	for (size_t i = 0; i < p->n; i++)
 		n += !c.fate || c.fate[i] == FATE_FAILED;
 	nodeset_destroy(c.kept);
+	free(c.boots);
 	free(c.fate);
 	return n;
 }

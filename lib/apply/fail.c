@@ -10,6 +10,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "lib/node/map.h"
+#include "lib/plan/protect.h"
 #include "lib/slurmctl/slurmctl.h"
 
 #include <stdlib.h>
@@ -18,6 +19,8 @@
 
 static const char *why_of(const struct run *r, const char *code)
 {
+	if (str_eq(code, CODE_PROTECTED))
+		return REASON_PROTECTED;
 	return str_eq(code, CODE_FAILED) ? r->why.text : NULL;
 }
 

@@ -16,6 +16,7 @@
 #include "lib/node/map.h"
 #include "lib/node/nodeset.h"
 #include "lib/plan/capacity.h"
+#include "lib/plan/protect.h"
 #include "lib/state/store.h"
 
 #include <stdio.h>
@@ -284,6 +285,7 @@ const char *launching_remedy(const char *code)
 	} known[] = {
 		{"InvalidLaunchTemplateId.NotFound", "the launch template was deleted, run slurm-ec2 apply to make it again"},
 		{"InvalidLaunchTemplateId.VersionNotFound", "the launch template was changed, run slurm-ec2 apply to make it again"},
+		{CODE_PROTECTED, "`slurm-ec2 events` tells how they failed; once that is mended, `slurm-ec2 fleet start`"},
 		{"UnauthorizedOperation", "`slurm-ec2 policy` prints what the credentials must be allowed"},
 	};
 

@@ -7,6 +7,7 @@
 
 #include "lib/apply/bind.h"
 #include "lib/apply/cloud.h"
+#include "lib/apply/failed_boot.h"
 #include "lib/apply/heartbeat.h"
 #include "lib/apply/launch.h"
 #include "lib/apply/run.h"
@@ -240,6 +241,25 @@ static void learn_priorities(struct resume_request *q)
 		log_warn("priorities of jobs: %s; they are served in slurmctld's order", e.text);
 }
 
+/* They are DOWN in Slurm, but a job may have been given one a moment before. Without an answer nothing is barred: what cannot be
+ * read is no reason to fail a job. */
+static void find_barred(struct run *r)
+{
+	struct err e = {""};
+	char *text;
+
+	r->barred = nodeset_create();
+	if (!r->barred)
+		return;
+	if (failed_boots_barred(r->w, &r->request->nodes, r->barred, &e) < 0)
+		log_warn("failed boots: %s; no node is barred for them", e.text);
+	if (nodeset_count(r->barred) == 0)
+		return;
+	text = nodeset_text(r->barred);
+	log_warn("%s: not launched, for machines of that kind do not come up", text ? text : "");
+	free(text);
+}
+
 int apply_resume(struct world *w, struct resume_request *q, int64_t deadline, struct err *e)
 {
 	struct run r = {.w = w, .request = q, .deadline = deadline};
@@ -256,6 +276,7 @@ int apply_resume(struct world *w, struct resume_request *q, int64_t deadline, st
 	if (rc == 0)
 		rc = observe(&r, e);
 	if (rc == 0) {
+		find_barred(&r);
 		learn_priorities(q);
 		rc = run_plan(&r, e);
 	}

@@ -451,6 +451,7 @@ int run_plan(struct run *r, struct err *e)
 	    .gen = r->w->gen,
 	    .request = r->request,
 	    .live = &r->live,
+	    .barred = r->barred,
 	    .strategy = r->w->gen->scaling,
 	    .batch_max = (size_t)r->w->settings->launch_batch,
 	    .shortages = &r->memory.known,
@@ -479,4 +480,5 @@ void run_close(struct run *r)
 	kvs_clear(&r->words);
 	kvs_clear(&r->first_stage);
 	strs_clear(&r->live);
+	nodeset_destroy(r->barred);
 }

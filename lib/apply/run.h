@@ -27,6 +27,7 @@ struct run {
 	int64_t deadline;         /* mono ms: nothing is sent after it */
 	bool daemon;              /* clustermgtd itself: it waits for no pause and needs no poke */
 	struct strs live;         /* nodes that are left alone */
+	struct nodeset *barred;   /* nodes that are not launched; NULL = none */
 	struct kvs first_stage;   /* see struct resume_input */
 	struct memory memory;
 	bool memory_read;

@@ -11,6 +11,7 @@
 #include "lib/apply/apply.h"
 
 #include "lib/apply/cloud.h"
+#include "lib/apply/failed_boot.h"
 #include "lib/apply/launch.h"
 #include "lib/apply/settle.h"
 #include "lib/apply/tell.h"
@@ -45,6 +46,8 @@ struct run {
 	struct bindings rows;  /* of asked nodes, not FREE */
 	struct nodeset *rowed; /* their names, in that order */
 	struct cloud_ids ids;  /* machines to end */
+	struct failed_boot *boots; /* of nodes that reached ResumeTimeout */
+	size_t n_boots;
 };
 
 static int keep_row(struct run *r, const struct binding *b)
@@ -61,6 +64,9 @@ static int keep_row(struct run *r, const struct binding *b)
 		return -1;
 	if (b->state != BINDING_BOUND || !b->instance)
 		return 0;
+	copy->instance = str_dup(b->instance);
+	if (!copy->instance)
+		return -1;
 	return cloud_ids_add(&r->ids, b->instance, cloud_of_node(r->w, b->node));
 }
 
@@ -204,6 +210,29 @@ static int find_rowless(struct run *r, struct err *e)
 	return rc;
 }
 
+/* ---- machines that did not come up in time */
+
+static bool timed_out(const struct node *n)
+{
+	return node_state_is(n->state, 1u << NS_DOWN, NS_POWERED_DOWN, 0) && n->reason && str_prefix(n->reason, FAILED_BOOT_TIMEOUT);
+}
+
+/* slurmctld gave them up; clustermgtd, which comes later, would not find their rows any more. */
+static void count_boots(struct run *r)
+{
+	r->boots = calloc(r->rows.n + 1, sizeof *r->boots);
+	for (size_t i = 0; r->boots && i < r->nodes.n; i++) {
+		size_t at = timed_out(&r->nodes.v[i]) ? nodeset_index(r->rowed, r->nodes.v[i].name) : SIZE_MAX;
+
+		if (at != SIZE_MAX && r->rows.v[at].instance && r->n_boots < r->rows.n)
+			r->boots[r->n_boots++] = (struct failed_boot){.node = r->rows.v[at].node,
+								      .instance = r->rows.v[at].instance,
+								      .code = "resume-timeout",
+								      .reason = "it did not come up within ResumeTimeout"};
+	}
+	failed_boots_count(r->w, r->boots, r->n_boots);
+}
+
 /* ---- effects */
 
 /* Rows of one state, if they are still what they were; one transaction. Claims without a machine: from now on store_bind
@@ -277,6 +306,7 @@ static int act(struct run *r, struct err *e)
 	struct err more = {""};
 	int rc;
 
+	count_boots(r);
 	rc = free_rows(r, BINDING_LAUNCHING, e);
 	if (find_rowless(r, rc < 0 ? &more : e) < 0)
 		rc = -1;
@@ -286,6 +316,7 @@ static int act(struct run *r, struct err *e)
 		rc = -1;
 	if (free_rows(r, BINDING_BOUND, rc < 0 ? &more : e) < 0)
 		rc = -1;
+	failed_boots_save(r->w, r->boots, r->n_boots, r->deadline);
 	if (more.text[0])
 		log_warn("%s", more.text);
 	return rc;
@@ -300,6 +331,7 @@ static void run_close(struct run *r)
 	nodeset_destroy(r->ours);
 	bindings_clear(&r->rows);
 	cloud_ids_clear(&r->ids);
+	free(r->boots);
 }
 
 /* Slurm may ask for nodes of a generation that is gone; only what is ours by name or by row is touched. */

@@ -15,6 +15,7 @@ static const struct ec2_action actions[] = {
 	{"DescribeInstances", "daemons", "any"},
 	{"DescribeInstanceStatus", "daemons", "any"},
 	{"DescribeCapacityReservations", "daemons", "any"},
+	{"GetConsoleOutput", "daemons", "cluster-tag"},
 	{"CreateTags", "daemons", "launch"}, /* the tags that RunInstances and CreateFleet give */
 
 	{"DescribeInstances", "apply", "any"},
@@ -48,6 +49,11 @@ static const struct ec2_action *find_action(const char *action)
 	return a->action ? a : NULL;
 }
 
+static bool reads(const char *action)
+{
+	return str_prefix(action, "Describe") || str_prefix(action, "Get");
+}
+
 enum bucket_kind call_bucket(const char *action)
 {
 	if (!strcmp(action, "RunInstances"))
@@ -56,7 +62,7 @@ enum bucket_kind call_bucket(const char *action)
 		return BUCKET_TERMINATE;
 	if (!strcmp(action, "CreateTags"))
 		return BUCKET_TAG;
-	return str_prefix(action, "Describe") ? BUCKET_READ : BUCKET_MUTATE;
+	return reads(action) ? BUCKET_READ : BUCKET_MUTATE;
 }
 
 static bool launches(const char *action)
@@ -82,7 +88,7 @@ struct ec2_call *call_create(const char *action, struct buf *body, const struct 
 		c->reader = reader;
 		c->reply = reader->create();
 		c->reply_free = reader->destroy;
-		c->mutating = !str_prefix(action, "Describe");
+		c->mutating = !reads(action);
 		c->launches = launches(action);
 		c->instances = 1;
 	}

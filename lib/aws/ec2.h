@@ -141,6 +141,12 @@ const struct instances *ec2_describe_reply(const struct ec2_call *c);
 struct ec2_call *ec2_describe_unwell(void);
 const struct healths *ec2_describe_unwell_reply(const struct ec2_call *c);
 
+/* What a machine has printed on its console, as EC2 kept it: often nothing yet while it is young. Raw bytes, at most the last
+ * EC2_CONSOLE_MAX; "" = nothing. */
+#define EC2_CONSOLE_MAX (64 * 1024)
+struct ec2_call *ec2_console_output(const char *id);
+const char *ec2_console_output_reply(const struct ec2_call *c, size_t *n); /* borrowed */
+
 struct ec2_call *ec2_describe_instance_types(const char *const *names, size_t n); /* any number, asked in parts */
 const struct itypes *ec2_describe_instance_types_reply(const struct ec2_call *c);
 

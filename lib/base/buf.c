@@ -78,9 +78,10 @@ void buf_vfmt(struct buf *b, const char *fmt, va_list ap)
 	added(b, (size_t)n);
 }
 
+static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
 void buf_base64(struct buf *b, const void *bytes, size_t n)
 {
-	static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	const unsigned char *p = bytes;
 
 	for (size_t i = 0; i < n; i += 3) {
@@ -96,6 +97,58 @@ void buf_base64(struct buf *b, const void *bytes, size_t n)
 		buf_char(b, left > 1 ? digit[w >> 6 & 63] : '=');
 		buf_char(b, left > 2 ? digit[w & 63] : '=');
 	}
+}
+
+/* The next character that counts, from *at on; 0 at the end. */
+static char next_digit(const char *text, size_t *at)
+{
+	*at += strspn(text + *at, "\r\n");
+	return text[*at] ? text[(*at)++] : 0;
+}
+
+/* Four characters to one to three bytes: how many, 0 at the end, -1 if they are not base64. */
+static int decode_group(const char *text, size_t *at, unsigned char out[3])
+{
+	uint32_t w = 0;
+	int pad = 0;
+
+	for (int i = 0; i < 4; i++) {
+		char c = next_digit(text, at);
+		const char *place = c ? strchr(digit, c) : NULL;
+
+		if (!c && i == 0)
+			return 0;
+		if (c == '=' && i > 1)
+			pad++;
+		else if (!place || pad)
+			return -1;
+		w = w << 6 | (place ? (uint32_t)(place - digit) : 0);
+	}
+	out[0] = (unsigned char)(w >> 16);
+	out[1] = (unsigned char)(w >> 8);
+	out[2] = (unsigned char)w;
+	return 3 - pad;
+}
+
+int buf_base64_decode(struct buf *b, const char *text)
+{
+	size_t before = b->n, at = 0;
+	unsigned char byte[3];
+	int n;
+
+	do {
+		n = decode_group(text, &at, byte);
+		if (n > 0)
+			buf_add(b, byte, (size_t)n);
+	} while (n == 3);
+	if (n > 0 && next_digit(text, &at))
+		n = -1; /* something after the padding */
+	if (n >= 0 && !b->failed)
+		return 0;
+	b->n = before;
+	if (b->v)
+		b->v[before] = 0;
+	return -1;
 }
 
 bool buf_failed(const struct buf *b)

@@ -23,6 +23,8 @@ void buf_fmt(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 
 void buf_vfmt(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 /* Standard base64 with padding, no line breaks. */
 void buf_base64(struct buf *b, const void *bytes, size_t n);
+/* Append what such a text stands for; line breaks in it do not count. -1, and nothing is added, on anything else or no memory. */
+int buf_base64_decode(struct buf *b, const char *text);
 bool buf_failed(const struct buf *b);
 /* The text, "" when empty; borrowed until the next change. */
 const char *buf_text(const struct buf *b);

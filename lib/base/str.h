@@ -27,6 +27,7 @@ char *str_vfmt(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0))
 /* Equality that takes NULL: NULL equals only NULL. */
 bool str_eq(const char *a, const char *b);
 bool str_prefix(const char *s, const char *prefix);
+bool str_suffix(const char *s, const char *suffix);
 /* ASCII lower case, in place. Returns s. */
 char *str_lower(char *s);
 /* Edit distance (insert, delete, replace, swap neighbours), case-insensitive; stops counting above `limit`. */

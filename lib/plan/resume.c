@@ -7,6 +7,7 @@
 #include "lib/base/num.h"
 #include "lib/node/name.h"
 #include "lib/plan/capacity.h"
+#include "lib/plan/protect.h"
 
 #include <stdlib.h>
 
@@ -73,6 +74,9 @@ static size_t want_of(struct resume_plan *p, const struct nodeset *live, const c
 	} else if (node_name_resolve(p->in->gen, name, &at)) {
 		w->state = NODE_DEAD;
 		w->code = CODE_INVALID_NAME;
+	} else if (p->in->barred && nodeset_has(p->in->barred, name)) {
+		w->state = NODE_DEAD;
+		w->code = CODE_PROTECTED;
 	} else {
 		w->resource = at.resource;
 		if (resume_source_open(p, at.resource))

@@ -27,11 +27,13 @@
 #include <stdint.h>
 
 struct err;
+struct nodeset;
 
 struct resume_input {
 	const struct generation *gen;
 	const struct resume_request *request;
 	const struct strs *live;     /* nodes that already have a live machine or a launch under way: left alone */
+	const struct nodeset *barred; /* nodes that must not be launched (protect.h): they fail with CODE_PROTECTED; NULL = none */
 	enum scaling_strategy strategy;
 	size_t batch_max;            /* nodes a call, settings LaunchBatch */
 	const struct shortages *shortages; /* capacity memory as it was read; NULL = none */

@@ -347,6 +347,13 @@ static void show_placements(struct json_object *list, const struct ec2_call *c)
 	}
 }
 
+static void show_console(struct json_object *list, const struct ec2_call *c)
+{
+	size_t n;
+
+	put(add(list), "text", ec2_console_output_reply(c, &n));
+}
+
 static const struct shower {
 	const char *action;
 	void (*show)(struct json_object *list, const struct ec2_call *c);
@@ -356,6 +363,7 @@ static const struct shower {
 	{"DescribeCapacityReservations", show_reservations},
 	{"DescribeInstances", show_describe},
 	{"DescribeInstanceStatus", show_status},
+	{"GetConsoleOutput", show_console},
 	{"DescribeInstanceTypes", show_types},
 	{"DescribeImages", show_images},
 	{"DescribeSubnets", show_subnets},

@@ -105,6 +105,7 @@ static size_t add_reads(struct ec2_call **v)
 	v[n++] = ec2_describe_by("client-token", ids, 1);
 	v[n++] = ec2_describe_ids(ids, 3);
 	v[n++] = ec2_describe_unwell();
+	v[n++] = ec2_console_output(ids[0]);
 	v[n++] = ec2_describe_instance_types(types, 2);
 	v[n++] = ec2_describe_images(images, 1);
 	v[n++] = ec2_describe_images_tagged();

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Random answers, made from botocore's model of EC2 and read by us and by botocore: both must see the same."""
+import base64
 import json
 import random
 import subprocess
@@ -31,6 +32,8 @@ NUMBERS = {'deviceIndex': (0, 1), 'networkCardIndex': (0, 1), 'fromPort': (-1, 6
 def text_of(shape, name):
     if name == 'key':
         return random.choice(TAGS)
+    if name == 'output':
+        return base64.b64encode(''.join(random.choice(WORDS) + '\r\n' for _ in range(random.randrange(5))).encode()).decode()
     if name == 'instanceId':
         return 'i-%d' % random.randrange(10 ** 12)
     if name == 'description':
@@ -193,6 +196,7 @@ KINDS = {
     'DescribeCapacityReservations': lambda r: [reservation(v) for v in r.get('CapacityReservations', [])],
     'DescribeInstances': lambda r: [instance(i) for v in r.get('Reservations', []) for i in v.get('Instances', [])],
     'DescribeInstanceStatus': statuses,
+    'GetConsoleOutput': lambda r: [{'text': base64.b64decode(r.get('Output', '')).decode('utf-8', 'surrogateescape')}],
     'DescribeInstanceTypes': lambda r: [itype(t) for t in r.get('InstanceTypes', [])],
     'DescribeImages': lambda r: [image(m) for m in r.get('Images', [])],
     'DescribeSubnets': lambda r: [subnet(s) for s in r.get('Subnets', [])],

@@ -84,6 +84,7 @@ static int show(const struct node *n, struct nodes *out)
 	o->state = n->state;
 	o->addr = str_dup(n->addr);
 	o->extra = str_dup(n->extra);
+	o->reason = str_dup(n->reason);
 	return 0;
 }
 
@@ -420,6 +421,36 @@ const struct ec2_reservations *ec2_describe_reservations_reply(const struct ec2_
 	return c->reply;
 }
 
+static void free_text(void *p)
+{
+	free(p);
+}
+
+struct ec2_call *ec2_console_output(const char *id)
+{
+	struct ec2_call *c = calloc(1, sizeof *c);
+	const char *text = kvs_get(&fake.consoles, id);
+
+	c->action = "GetConsoleOutput";
+	c->body = str_dup(id);
+	c->reply = str_dup(text ? text : "");
+	c->reply_free = free_text;
+	return c;
+}
+
+const char *ec2_console_output_reply(const struct ec2_call *c, size_t *n)
+{
+	*n = strlen(c->reply);
+	return c->reply;
+}
+
+static void console(const struct aws *a, struct ec2_call *c)
+{
+	assert_int_equal(strs_addf(&fake.trace, "ec2%s console %s", a ? " second" : "", c->body), 0);
+	if (away(a) || str_eq(c->reply, "!"))
+		c->error.class = AWS_TRANSIENT;
+}
+
 static bool hidden(void)
 {
 	if (fake.hide_ip <= 0)
@@ -625,8 +656,10 @@ int ec2_perform(struct aws *a, struct ec2_call *const *calls, size_t n, int64_t 
 			calls[i]->error.class = away(a) ? AWS_TRANSIENT : AWS_OK;
 		} else if (str_eq(calls[i]->action, "DescribeInstanceStatus")) {
 			unwell(a, calls[i]);
-		} else if (!deadline && !str_prefix(calls[i]->action, "Describe")) {
+		} else if (!deadline && !str_prefix(calls[i]->action, "Describe") && !str_prefix(calls[i]->action, "Get")) {
 			calls[i]->error.class = AWS_THROTTLE;
+		} else if (str_eq(calls[i]->action, "GetConsoleOutput")) {
+			console(a, calls[i]);
 		} else if (str_eq(calls[i]->action, "RunInstances")) {
 			run(a, calls[i]);
 		} else if (str_eq(calls[i]->action, "CreateFleet")) {
@@ -695,7 +728,7 @@ void fake_open(struct world *w, bool watched)
 	apply_stop = 0;
 	folder = test_folder();
 	path = file_join(folder, "state.db");
-	*w = (struct world){.settings = settings_create()};
+	*w = (struct world){.settings = settings_create(), .log_folder = folder};
 	w->gen = generation_from_json(generation_text, sizeof generation_text - 1, &e);
 	w->store = store_open(path, NULL, &e);
 	free(path);
@@ -752,6 +785,7 @@ void fake_close(struct world *w)
 	kvs_clear(&fake.offers);
 	kvs_clear(&fake.priorities);
 	strs_clear(&fake.unwell);
+	kvs_clear(&fake.consoles);
 	nodes_clear(&fake.nodes);
 	instances_clear(&fake.cloud);
 }
@@ -797,6 +831,26 @@ const char *fake_row(struct world *w, const char *node)
 			 b.v[0].instance ? b.v[0].instance : "");
 	bindings_clear(&b);
 	return text;
+}
+
+const char *fake_failures(struct world *w)
+{
+	static char text[2000];
+	struct failures l = {0};
+	size_t n = 0;
+
+	assert_int_equal(store_failures(w->store, 0, &l, NULL), 0);
+	text[0] = 0;
+	for (size_t i = 0; i < l.n; i++)
+		n += (size_t)snprintf(text + n, sizeof text - n, "%s%s %s %s%s", n ? "," : "", l.v[i].node, l.v[i].instance, l.v[i].code,
+				      l.v[i].over ? " over" : "");
+	failures_clear(&l);
+	return text;
+}
+
+const char *fake_folder(void)
+{
+	return folder;
 }
 
 void fake_age(const char *node, int64_t ms)

@@ -40,6 +40,7 @@ struct fake {
 	int fleet_empty;	 /* that many fleets get neither machines nor errors */
 	int lost;		 /* that many launches happen, but their answer is lost */
 	const char *unlisted;	 /* an instance id that no read shows */
+	struct kvs consoles;	 /* what a machine printed, by id; "!" = EC2 does not tell */
 	const char *unknown;	 /* a name that slurmctld does not know: it spoils the update it is in */
 };
 
@@ -62,6 +63,10 @@ struct node *fake_node(const char *name, uint32_t state, const char *addr, const
 struct instance *fake_instance(const char *id, const char *ip, const char *launch, enum instance_state state);
 /* "BOUND i-1 l-1" of a node's row, "" without one; static text. */
 const char *fake_row(struct world *w, const char *node);
+/* Failed boots that count: "node instance code" of each, "," between them; static text. */
+const char *fake_failures(struct world *w);
+/* The folder of the world's files, the console's among them. */
+const char *fake_folder(void);
 /* Make a node's row that much older. */
 void fake_age(const char *node, int64_t ms);
 /* Number of launch rows that are not done. */
