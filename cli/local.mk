@@ -9,6 +9,8 @@ bin_PROGRAMS += %D%/slurm-ec2
 	%D%/cmd_apply.c \
 	%D%/cmd_check.c \
 	%D%/cmd_events.c \
+	%D%/cmd_fleet.c %D%/fleet_view.c %D%/fleet_view.h %D%/fleet_wait.c %D%/fleet_wait.h \
+	%D%/cmd_freeze.c \
 	%D%/cmd_limits.c %D%/limits.h %D%/limits_read.c %D%/limits_judge.c \
 	%D%/cmd_plan.c \
 	%D%/cmd_policy.c \

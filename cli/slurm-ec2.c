@@ -15,6 +15,8 @@ static const struct command *const commands[] = {
 	&cmd_apply,
 	&cmd_status,
 	&cmd_events,
+	&cmd_fleet,
+	&cmd_freeze,
 	&cmd_plan,
 	&cmd_limits,
 	&cmd_policy,

@@ -16,6 +16,15 @@ static char *key_of(const struct violation *v)
 	return str_fmt("%s %s %s", v->code, v->node ? v->node : "-", v->instance ? v->instance : v->node ? "-" : v->text);
 }
 
+static void tell_violation(struct world *w, const struct violation *v)
+{
+	char *detail = str_fmt("%s: %s", v->code, v->text);
+
+	log_warn("%s (%s)", v->text, v->code);
+	apply_event(w, "invariant", v->node, v->instance, detail);
+	free(detail);
+}
+
 static void tell_violations(struct world *w, struct concerns *c, const struct violations *l)
 {
 	struct strs now = {0};
@@ -25,10 +34,8 @@ static void tell_violations(struct world *w, struct concerns *c, const struct vi
 		char *key = key_of(v);
 		bool known = key && strs_has(&c->violations, key);
 
-		if (key && !known) {
-			log_warn("%s (%s)", v->text, v->code);
-			apply_event(w, v->code, v->node, v->instance, v->text);
-		}
+		if (key && !known)
+			tell_violation(w, v);
 		if (!key || strs_take(&now, key) < 0)
 			break;
 	}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* fleet_wait.c - look once a second and say what changed; whatever only a person can mend ends the waiting. */
+#include "cli/fleet_wait.h"
+
+#include "cli/fleet_view.h"
+#include "cli/interrupt.h"
+#include "lib/apply/wish.h"
+#include "lib/base/clock.h"
+#include "lib/base/err.h"
+#include "lib/cluster/generation.h"
+#include "lib/node/name.h"
+#include "lib/plan/reconcile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOK_MS 1000
+#define AWAY_LOOKS 30 /* slurmctld may restart meanwhile */
+
+static bool is_done(const struct fleet_view *v, enum fleet_status goal)
+{
+	return v->fleet.status == goal && (goal == FLEET_STOPPED || v->static_up == v->static_all);
+}
+
+static int hindered_stop(const struct fleet_view *v, struct err *e)
+{
+	const struct fleet_rest *r = &v->rest;
+
+	if (fleet_serves(v->fleet.status))
+		return err_set(e, "somebody started the fleet meanwhile");
+	if (v->fleet.status == FLEET_STOPPING && r->reserved && !r->busy && !r->going)
+		return err_set(e, "%zu node%s in a maintenance reservation of a person, so %s machine%s left; when it ends the stop goes on, "
+				  "slurm-ec2 fleet stop --now ends %s too",
+			       r->reserved, r->reserved == 1 ? " is" : "s are", r->reserved == 1 ? "its" : "their",
+			       r->reserved == 1 ? " is" : "s are", r->reserved == 1 ? "it" : "them");
+	return 0;
+}
+
+/* A static node that is off because no machine can be had. */
+static const struct node *disabled_static(const struct fleet_view *v)
+{
+	struct node_name name;
+
+	for (size_t i = 0; i < v->nodes.n; i++)
+		if (reconcile_disabled(v->nodes.v[i].reason) && !node_name_resolve(v->gen, v->nodes.v[i].name, &name) &&
+		    name.is_static)
+			return &v->nodes.v[i];
+	return NULL;
+}
+
+static int hindered_start(const struct fleet_view *v, struct err *e)
+{
+	const struct node *n = disabled_static(v);
+
+	if (!fleet_serves(v->fleet.status))
+		return err_set(e, "somebody stopped the fleet meanwhile");
+	for (size_t i = 0; i < v->gen->n_resources; i++)
+		if (v->protection[i].on)
+			return err_set(e,
+				       "PROTECTED: machines of %s/%s do not come up (%lld failed, the last with %s); slurm-ec2 events "
+				       "and the console output tell why, slurm-ec2 fleet start tries again",
+				       v->gen->resources[i].queue, v->gen->resources[i].name, (long long)v->protection[i].count,
+				       v->protection[i].code ? v->protection[i].code : "no code");
+	if (n)
+		return err_set(e, "%s has no machine: %s", n->name, n->reason);
+	return 0;
+}
+
+/* -1 if it cannot come to the goal by itself. */
+static int hindered(const struct fleet_view *v, enum fleet_status goal, struct err *e)
+{
+	char clock[10];
+
+	if (!v->watched)
+		return err_set(e, "clustermgtd does not run, so nothing happens: systemctl start slurm-ec2-clustermgtd");
+	if (v->frozen_until_ms) {
+		wish_clock(v->frozen_until_ms, clock);
+		return err_set(e, "everything is frozen until %s; slurm-ec2 freeze --end ends that", clock);
+	}
+	return goal == FLEET_STOPPED ? hindered_stop(v, e) : hindered_start(v, e);
+}
+
+static char *progress(const struct fleet_view *v, enum fleet_status goal)
+{
+	const char *status = fleet_status_text(v->fleet.status);
+
+	if (goal == FLEET_STOPPED)
+		return str_fmt("%s: %zu nodes with jobs, %zu reserved, %zu on their way down, %zu off", status, v->rest.busy,
+			       v->rest.reserved, v->rest.going, v->rest.off);
+	return str_fmt("%s: %zu of %zu static nodes are up", status, v->static_up, v->static_all);
+}
+
+static void show(const struct fleet_view *v, enum fleet_status goal, char **last)
+{
+	char *text = progress(v, goal);
+
+	if (text && !str_eq(text, *last)) {
+		puts(text);
+		fflush(stdout);
+	}
+	free(*last);
+	*last = text;
+}
+
+int fleet_wait(struct fleet_view *v, enum fleet_status goal, struct err *e)
+{
+	char *last = NULL;
+	int away = 0, rc = 0;
+
+	fflush(stdout);
+	interrupt_ends("slurm-ec2 fleet: not waited for any longer; what was asked for goes on");
+	for (;; clock_sleep_ms(LOOK_MS)) {
+		if (fleet_view_look(v, e)) {
+			if (++away < AWAY_LOOKS)
+				continue;
+			rc = -1;
+			break;
+		}
+		away = 0;
+		show(v, goal, &last);
+		if (is_done(v, goal))
+			break;
+		rc = hindered(v, goal, e);
+		if (rc)
+			break;
+	}
+	free(last);
+	return rc;
+}
