@@ -402,8 +402,26 @@ static uint32_t state_of(const struct action *a)
 	case ACT_NODE_POWER_UP:
 		/* slurmctld runs ResumeProgram for it, so that its own clocks are right */
 		return slurmctl_state_power_up;
+	case ACT_NODE_DRAIN:
+		return slurmctl_state_drain;
+	case ACT_NODE_RESUME:
+		return slurmctl_state_resume;
 	default:
 		return 0;
+	}
+}
+
+static const char *state_event(enum action_kind k)
+{
+	switch (k) {
+	case ACT_NODE_DOWN:
+		return "node-down";
+	case ACT_NODE_DRAIN:
+		return "node-drain";
+	case ACT_NODE_RESUME:
+		return "node-resume";
+	default:
+		return NULL;
 	}
 }
 
@@ -411,13 +429,14 @@ static uint32_t state_of(const struct action *a)
 static void note_state(struct carry *c, const struct action *a, const struct strs *names)
 {
 	bool capacity = a->code && str_prefix(a->code, "capacity-");
+	const char *type = capacity ? a->code : state_event(a->kind);
 	char *text, *detail;
 
-	if (!capacity && a->kind != ACT_NODE_DOWN)
+	if (!type)
 		return;
 	text = nodeset_text_of((const char *const *)names->v, names->n);
 	detail = capacity ? str_dup(a->reason) : note_text(a);
-	apply_event(c->w, capacity ? a->code : "node-down", text, NULL, detail);
+	apply_event(c->w, type, text, NULL, detail);
 	free(detail);
 	free(text);
 }
@@ -439,7 +458,9 @@ static void state_group(struct carry *c, size_t first, bool *done, size_t *at)
 		at[names.n - 1] = i;
 	}
 	announce(c, at, names.n);
-	if (tell_state((const char *const *)names.v, names.n, state_of(f), f->reason, c->deadline, &e) < 0)
+	/* a node in service has no Reason */
+	if (tell_state((const char *const *)names.v, names.n, state_of(f), f->kind == ACT_NODE_RESUME ? NULL : f->reason,
+		       c->deadline, &e) < 0)
 		failed(c, first, &e);
 	else if (names.n > 0)
 		note_state(c, f, &names);

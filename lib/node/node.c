@@ -75,14 +75,28 @@ static const struct {
 	{ NS_POWER_DRAIN, "POWER_DRAIN" },
 };
 
-char *node_state_text(uint32_t state)
+const char *node_flag_text(uint32_t flag)
+{
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		if (flags[i].bit == flag)
+			return flags[i].text;
+	return NULL;
+}
+
+const char *node_base_text(uint32_t base)
 {
 	static const char *const bases[] = { "UNKNOWN", "DOWN", "IDLE", "ALLOCATED", "ERROR", "MIXED", "FUTURE" };
+
+	return base < sizeof(bases) / sizeof(bases[0]) ? bases[base] : NULL;
+}
+
+char *node_state_text(uint32_t state)
+{
 	uint32_t base = state & NS_BASE, left = state & ~NS_BASE;
 	struct buf b = { 0 };
 
-	if (base < sizeof(bases) / sizeof(bases[0]))
-		buf_str(&b, bases[base]);
+	if (node_base_text(base))
+		buf_str(&b, node_base_text(base));
 	else
 		buf_fmt(&b, "BASE_%u", base);
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {

@@ -73,6 +73,9 @@ const struct node *nodes_find(const struct nodes *l, const char *name);
 bool node_has_addr(const struct node *n);
 /* All bits of `required` set and none of `forbidden`; base state one of the bits 1 << base in `bases` (0 = any). */
 bool node_state_is(uint32_t state, unsigned bases, uint32_t required, uint32_t forbidden);
+/* Slurm's word for one flag, NULL for one that we do not know; for a base state. */
+const char *node_flag_text(uint32_t flag);
+const char *node_base_text(uint32_t base);
 /* "IDLE+CLOUD+POWERED_DOWN"; unknown bits as +0x...; caller frees. */
 char *node_state_text(uint32_t state);
 

@@ -6,6 +6,7 @@
 #include "lib/plan/reconcile_view.h"
 
 #include "lib/base/err.h"
+#include "lib/base/num.h"
 #include "lib/node/extra.h"
 #include "lib/plan/capacity.h"
 
@@ -127,16 +128,57 @@ static int join_decided(struct view *v)
 	return 0;
 }
 
-int view_create(struct view *v, const struct reconcile_input *in, struct plan *out)
+/* kvs by key, hashed; the value of the first. */
+static int kvs_map(struct map *m, const struct kvs *l)
 {
-	*v = (struct view){ .in = in, .out = out };
+	for (size_t i = 0; l && i < l->key.n; i++)
+		if (map_put(m, l->key.v[i], i))
+			return -1;
+	return 0;
+}
+
+static int join_memory(struct view *v)
+{
+	for (size_t i = 0; v->in->healths && i < v->in->healths->n; i++)
+		if (map_put(&v->health, v->in->healths->v[i].instance, i))
+			return -1;
+	return kvs_map(&v->seen, v->watch) || kvs_map(&v->backoff, v->in->static_backoff) ? -1 : 0;
+}
+
+/* "22.05.5" is, "22.05.6" and words that we cannot read are not. */
+static bool before_22_05_6(const char *version)
+{
+	static const int64_t fixed[] = { 22, 5, 6 };
+	struct strs part = { 0 };
+	bool older = false;
+	int64_t n;
+
+	if (!version || strs_split(&part, version, '.'))
+		return false;
+	for (size_t i = 0; i < 3 && i < part.n; i++) {
+		const char *digits = part.v[i];
+
+		digits += digits[0] == '0' && digits[1];
+		if (num_i64(digits, 0, INT64_MAX, &n, NULL))
+			break;
+		older = n < fixed[i];
+		if (n != fixed[i])
+			break;
+	}
+	strs_clear(&part);
+	return older;
+}
+
+int view_create(struct view *v, const struct reconcile_input *in, const struct kvs *watch, struct plan *out)
+{
+	*v = (struct view){ .in = in, .watch = watch, .out = out, .old_slurm = before_22_05_6(in->gen->slurm_version) };
 	v->dead = nodeset_create();
 	v->waiting = nodeset_create();
 	v->judged = nodeset_create();
 	v->handled = nodeset_create();
 	if (!v->dead || !v->waiting || !v->judged || !v->handled || join_nodes(v) || join_rows(v) ||
 	    (in->instances && map_instances(&v->instance, in->instances)) || join_waiting(v) || join_pools(v) ||
-	    join_decided(v)) {
+	    join_decided(v) || join_memory(v)) {
 		view_destroy(v);
 		return -1;
 	}
@@ -151,6 +193,9 @@ void view_destroy(struct view *v)
 	map_clear(&v->row_of);
 	map_clear(&v->instance);
 	map_clear(&v->launch);
+	map_clear(&v->health);
+	map_clear(&v->seen);
+	map_clear(&v->backoff);
 	nodeset_destroy(v->dead);
 	nodeset_destroy(v->waiting);
 	nodeset_destroy(v->judged);
@@ -254,7 +299,7 @@ int reconcile_plan(const struct reconcile_input *in, struct plan *out, struct er
 {
 	struct view v;
 
-	if (view_create(&v, in, out))
+	if (view_create(&v, in, in->seen, out))
 		return err_nomem(e);
 	reconcile_launches(&v);
 	reconcile_adopt(&v);

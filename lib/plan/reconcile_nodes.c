@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* reconcile_nodes.c - the table of rules about nodes; the first that fits a node is taken, one node has one rule a loop.
+/* reconcile_nodes.c - for each node the facts, the row of the table that owns them (node_rules.c), and what that row does. One
+ * node has one row a loop.
  *
- * State is tested by required and forbidden bits only: a flag that a newer Slurm adds changes nothing. An administrator's
- * DOWN, DRAIN or FAIL is not touched by these rules unless the reason is Slurm's own or ours. Slurm itself is another
- * matter: it powers a drained node down once it is idle for SuspendTime (before 23.02, which has SuspendExcStates), and
- * the drain ends with it.
+ * A running machine is IMPAIRED or has an EVENT only as far as EC2 says so. That its node is DOWN, or silent, is Slurm's to say.
  */
 #include "lib/plan/reconcile_view.h"
 
 #include "lib/base/err.h"
 #include "lib/base/num.h"
 #include "lib/plan/capacity.h"
+#include "lib/plan/node_rules.h"
+#include "lib/plan/protect.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,387 +18,537 @@
 
 /* A node set DOWN is not powered down before this: slurmctld requeues its jobs first. */
 #define REQUEUE_MS 20000
+#define WATCH_IMPAIRED "impaired" /* of a machine, in seen: EC2 does not tell since when */
+#define DATE_TEXT 24
 
-/* What we know of the node's machine. */
-enum fact {
-	FACT_NONE = 1,     /* no row, or a free one */
-	FACT_CLAIMED = 2,  /* a launch is under way */
-	FACT_ALIVE = 4,
-	FACT_GONE = 8,     /* EC2 says so, or does not list it, the row is past the grace and slurmctld does not hear from it */
-	FACT_UNSURE = 16,  /* has a row, but EC2 was not read or may not list it yet */
-};
-#define FACT_BOUND (FACT_ALIVE | FACT_GONE | FACT_UNSURE)
-
-enum why {
-	WHY_ANY,
-	WHY_OURS,
-	WHY_AUTOMATIC, /* ours, Slurm's own or none */
-	WHY_DISABLED,  /* by the rule "capacity-closed" */
-	WHY_NO_LAUNCH, /* nothing was launched */
-};
-enum age { AGE_ANY, AGE_REQUEUED, AGE_REASON_GRACE, AGE_SEEN_GRACE };
-
-#define OURS "slurm-ec2: "
-#define DO_DOWN 1u
-#define DO_TERMINATE 2u
-#define DO_UNBIND 4u
-#define DO_POWER_DOWN 8u
-#define DO_POWER_UP 16u
-#define DO_END_UNLISTED 32u /* also by an id that EC2 does not list: it may not list it yet */
-#define DO_CLEAN (DO_TERMINATE | DO_UNBIND)
-
-#define BASE(b) (1u << (b))
-#define UP (~BASE(NS_DOWN))
-#define HELD (NS_DRAIN | NS_FAIL)
-#define OFF (NS_POWERED_DOWN | NS_POWERING_DOWN)
-#define MOVING (NS_POWERING_UP | NS_POWER_UP | NS_POWERING_DOWN | NS_POWER_DOWN)
-#define REBOOT (NS_REBOOT_REQUESTED | NS_REBOOT_ISSUED)
-#define RESERVED (NS_RES | NS_MAINT)
-
-struct rule {
-	const char *code;
-	unsigned bases;       /* 0 = any */
-	uint32_t required, forbidden;
-	unsigned facts;
-	enum why why;
-	enum age age;
-	bool only_static, only_dynamic;
-	bool needs_ec2;
-	unsigned pools;       /* of its resource, 0 = any */
-	unsigned acts;        /* 0 = it is left as it is */
-	const char *reason;   /* what Slurm gets starts with (Code:...) or OURS, so that it is known again */
-};
-
-static const struct rule rules[] = {
-	/* No machine can come: another resource is to be picked. Whoever reserved a node wants that one. */
-	{ .code = "capacity-closed", .bases = BASE(NS_IDLE), .required = NS_POWERED_DOWN | NS_CLOUD,
-	  .forbidden = HELD | MOVING | RESERVED | NS_NO_RESPOND | NS_COMPLETING, .facts = FACT_NONE, .only_dynamic = true,
-	  .pools = POOL_CLOSED, .acts = DO_DOWN, .reason = REASON_DISABLED },
-	{ .code = "capacity-closed-still", .bases = BASE(NS_DOWN), .required = NS_POWERED_DOWN, .facts = FACT_NONE,
-	  .why = WHY_DISABLED, .pools = POOL_CLOSED | POOL_UNREAD },
-	{ .code = "capacity-open", .bases = BASE(NS_DOWN), .required = NS_POWERED_DOWN,
-	  .forbidden = HELD | NS_POWERING_DOWN | NS_POWER_DOWN, .facts = FACT_NONE, .why = WHY_DISABLED, .pools = POOL_OPEN,
-	  .acts = DO_POWER_DOWN, .reason = REASON_ENABLED },
-	/* back in idle~ its job would take it at once again */
-	{ .code = "launch-failed-still", .bases = BASE(NS_DOWN), .facts = FACT_NONE, .why = WHY_NO_LAUNCH,
-	  .pools = POOL_CLOSED },
-	{ .code = "machine-gone", .bases = UP, .forbidden = HELD | OFF, .facts = FACT_GONE,
-	  .acts = DO_DOWN | DO_CLEAN | DO_END_UNLISTED | DO_POWER_DOWN,
-	  .reason = "(Code:MachineGone)The machine of this node is gone" },
-	{ .code = "machine-gone", .bases = BASE(NS_DOWN), .forbidden = HELD | OFF, .facts = FACT_GONE, .why = WHY_AUTOMATIC,
-	  .acts = DO_CLEAN | DO_END_UNLISTED | DO_POWER_DOWN, .reason = "(Code:MachineGone)The machine of this node is gone" },
-	/* an administrator holds it: its jobs are requeued, the hold stays */
-	{ .code = "machine-gone-held", .forbidden = OFF, .facts = FACT_GONE, .acts = DO_DOWN | DO_CLEAN | DO_END_UNLISTED,
-	  .reason = "(Code:MachineGone)The machine of this node is gone" },
-	{ .code = "powering-down", .required = NS_POWERING_DOWN, .forbidden = NS_POWERING_UP, .facts = FACT_BOUND,
-	  .acts = DO_CLEAN, .reason = "its node is powering down" },
-	{ .code = "resume-timeout", .bases = BASE(NS_DOWN), .required = NS_POWERED_DOWN, .forbidden = HELD | NS_POWERING_DOWN,
-	  .facts = FACT_NONE | FACT_BOUND, .why = WHY_AUTOMATIC, .age = AGE_REQUEUED, .acts = DO_CLEAN | DO_POWER_DOWN,
-	  .reason = OURS "back to idle after ResumeTimeout" },
-	{ .code = "powered-down", .required = NS_POWERED_DOWN, .forbidden = NS_POWERING_UP, .facts = FACT_BOUND,
-	  .acts = DO_CLEAN, .reason = "its node is powered down" },
-	{ .code = "launch-failed", .bases = BASE(NS_DOWN), .forbidden = HELD | OFF | NS_POWER_DOWN,
-	  .facts = FACT_NONE | FACT_BOUND, .why = WHY_OURS, .age = AGE_REQUEUED, .acts = DO_CLEAN | DO_POWER_DOWN,
-	  .reason = OURS "back to idle after a failed launch" },
-	{ .code = "boot-failed", .bases = BASE(NS_DOWN), .required = NS_POWERING_UP, .forbidden = HELD | OFF | NS_POWER_DOWN,
-	  .facts = FACT_NONE | FACT_BOUND, .why = WHY_AUTOMATIC, .age = AGE_REQUEUED, .acts = DO_CLEAN | DO_POWER_DOWN,
-	  .reason = OURS "back to idle after a failed boot" },
-	{ .code = "node-down", .bases = BASE(NS_DOWN),
-	  .forbidden = HELD | OFF | NS_POWER_DOWN | NS_POWERING_UP | NS_COMPLETING | REBOOT,
-	  .facts = FACT_NONE | FACT_ALIVE, .why = WHY_AUTOMATIC, .age = AGE_REASON_GRACE, .needs_ec2 = true,
-	  .acts = DO_CLEAN | DO_POWER_DOWN, .reason = OURS "back to idle, slurmd does not come back" },
-	{ .code = "no-machine", .bases = BASE(NS_IDLE) | BASE(NS_ALLOCATED) | BASE(NS_MIXED), .required = NS_POWERING_UP,
-	  .forbidden = OFF | NS_POWER_DOWN, .facts = FACT_NONE, .age = AGE_SEEN_GRACE, .needs_ec2 = true, .acts = DO_DOWN,
-	  .reason = "(Code:NoMachine)No machine was launched for this node" },
-	{ .code = "stuck-idle", .bases = BASE(NS_IDLE), .required = NS_POWERED_DOWN | NS_NO_RESPOND,
-	  .forbidden = HELD | MOVING, .facts = FACT_NONE, .age = AGE_SEEN_GRACE,
-	  .acts = DO_POWER_DOWN, .reason = OURS "powered down but marked as not responding" },
-	{ .code = "static-down", .bases = BASE(NS_IDLE), .required = NS_POWERED_DOWN,
-	  .forbidden = HELD | MOVING, .facts = FACT_NONE, .only_static = true,
-	  .acts = DO_POWER_UP, .reason = "static node" },
-};
-
-#define N_RULES (sizeof(rules) / sizeof(rules[0]))
+/* ---- facts: the machine */
 
 /* The brake: a node that slurmctld hears from has a machine, whatever a list says. A list may be short (new account, removed
  * tag, wrong endpoint), and a short list must not end a cluster's jobs. Only EC2's own word "terminated" is believed then. */
 static bool is_heard(const struct node *n)
 {
-	return node_state_is(n->state, UP, 0, NS_NO_RESPOND | NS_POWERING_UP | OFF);
+	return node_state_is(n->state, BASE_UP, 0, NS_NO_RESPOND | NS_POWERING_UP | OFF);
 }
 
-static enum fact fact_of(const struct view *v, const struct binding *b, const struct node *n, size_t resource)
+static const char *seen_text(const struct view *v, const char *key)
+{
+	size_t i = map_get(&v->seen, key);
+
+	return i == NONE ? NULL : v->watch->val.v[i];
+}
+
+/* "code since_ms" of reconcile_watch. */
+static bool seen_since(const char *seen, const char *code, int64_t *since)
+{
+	size_t n = strlen(code);
+
+	return seen && str_prefix(seen, code) && seen[n] == ' ' && !num_i64(seen + n + 1, 0, INT64_MAX, since, NULL);
+}
+
+static const struct health *health_of(const struct view *v, const char *instance)
+{
+	size_t i = map_get(&v->health, instance);
+
+	return i == NONE ? NULL : &v->in->healths->v[i];
+}
+
+/* EC2 may not tell since when: then our own clock counts, from the first sight. */
+static int64_t impaired_since(const struct view *v, const struct health *h)
+{
+	int64_t since = v->in->now_ms;
+
+	if (h->impaired_since_ms)
+		return h->impaired_since_ms;
+	seen_since(seen_text(v, h->instance), WATCH_IMPAIRED, &since);
+	return since;
+}
+
+static bool event_due(const struct view *v, const struct health *h)
+{
+	return h->event && (!h->event_ms || h->event_ms - v->in->now_ms <= v->in->event_lead_ms);
+}
+
+/* EC2's checks lag: a slurmd that started after they began to fail shows that the machine was only rebooted. */
+static bool is_impaired(const struct view *v, const struct health *h, const struct node *n)
+{
+	int64_t since;
+
+	if (!h->instance_impaired && !h->system_impaired)
+		return false;
+	since = impaired_since(v, h);
+	return n->slurmd_start_s * 1000 <= since && view_older(v, since, v->in->health_grace_ms);
+}
+
+static enum machine_fact on_fact(const struct view *v, const struct instance *i, const struct node *n)
+{
+	const struct health *h = health_of(v, i->id);
+
+	if (h && is_impaired(v, h, n))
+		return MACHINE_IMPAIRED;
+	if (h && event_due(v, h))
+		return MACHINE_EVENT;
+	return i->state == INSTANCE_PENDING ? MACHINE_PENDING : MACHINE_RUNNING;
+}
+
+static enum machine_fact instance_fact(const struct view *v, const struct instance *i, const struct node *n)
+{
+	switch (i->state) {
+	case INSTANCE_PENDING:
+	case INSTANCE_RUNNING:
+		return on_fact(v, i, n);
+	case INSTANCE_STOPPING:
+		return MACHINE_STOPPING;
+	case INSTANCE_STOPPED:
+		return MACHINE_STOPPED;
+	case INSTANCE_SHUTTING_DOWN:
+		return MACHINE_SHUTTING;
+	case INSTANCE_TERMINATED:
+		return MACHINE_TERMINATED;
+	case INSTANCE_UNKNOWN:
+		break;
+	}
+	return MACHINE_UNSURE;
+}
+
+static enum machine_fact machine_of(const struct view *v, const struct binding *b, const struct node *n, size_t resource)
 {
 	const struct instance *i;
 
 	if (!b || b->state == BINDING_FREE)
-		return FACT_NONE;
+		return MACHINE_NONE;
 	if (b->state == BINDING_LAUNCHING)
-		return FACT_CLAIMED;
+		return MACHINE_CLAIMED;
 	if (!view_machines_read(v, resource))
-		return FACT_UNSURE;
+		return MACHINE_UNSURE;
 	i = view_instance(v, b->instance);
-	if (!i)
-		return view_older(v, b->since_ms, v->in->orphan_grace_ms) && !is_heard(n) ? FACT_GONE : FACT_UNSURE;
-	if (i->state == INSTANCE_UNKNOWN)
-		return FACT_UNSURE;
-	return instance_alive(i->state) ? FACT_ALIVE : FACT_GONE;
+	if (i)
+		return instance_fact(v, i, n);
+	return view_older(v, b->since_ms, v->in->orphan_grace_ms) && !is_heard(n) ? MACHINE_UNLISTED : MACHINE_UNSURE;
 }
 
-/* "(Code:X)TEXT" and what may follow. */
-static bool says(const char *reason, const char *text)
-{
-	const char *end = reason && str_prefix(reason, "(Code:") ? strchr(reason, ')') : NULL;
+/* ---- facts: all else */
 
-	return end && str_prefix(end + 1, text);
+/* Static nodes are those that MinCount keeps up and that can have a machine. */
+static enum node_kind kind_of(const struct view *v, const struct node *n, const struct node_name *name)
+{
+	if (!name->is_static)
+		return KIND_DYNAMIC;
+	if (name->n > v->in->gen->resources[name->resource].min_count || (v->in->held && nodeset_has(v->in->held, n->name)))
+		return KIND_SPARE;
+	return KIND_STATIC;
 }
 
-bool reconcile_disabled(const char *reason)
+static bool backs_off(const struct view *v, const char *node)
 {
-	return says(reason, REASON_DISABLED);
+	size_t i = map_get(&v->backoff, node);
+	int64_t ms;
+
+	return i != NONE && !num_i64(v->in->static_backoff->val.v[i], INT64_MIN, INT64_MAX, &ms, NULL) && v->in->now_ms < ms;
 }
 
-static bool why_fits(enum why why, const char *reason)
+static bool is_protected(const struct view *v, const char *node, size_t resource)
 {
-	static const char *const automatic[] = { "ResumeTimeout reached", "Not responding", "Node unexpectedly rebooted",
-						 REASON_LAUNCH_FAILED, REASON_ENABLED, OURS };
-
-	if (why == WHY_DISABLED)
-		return reconcile_disabled(reason);
-	if (why == WHY_NO_LAUNCH)
-		return says(reason, REASON_LAUNCH_FAILED);
-	if (why == WHY_ANY || (reason && str_prefix(reason, "(Code:")))
-		return true;
-	if (why == WHY_OURS)
-		return false;
-	for (size_t i = 0; reason && i < sizeof(automatic) / sizeof(automatic[0]); i++)
-		if (str_prefix(reason, automatic[i]))
-			return true;
-	return !reason || !*reason;
+	return (v->in->protection && v->in->protection[resource].on) || (v->in->cycling && nodeset_has(v->in->cycling, node));
 }
 
-/* "rule since_ms" of reconcile_watch. */
-static bool seen_since(const char *seen, const struct rule *r, int64_t *since)
+static unsigned resource_when(const struct view *v, const struct node *n, size_t resource)
 {
-	size_t n = strlen(r->code);
+	unsigned w = 0;
 
-	return seen && str_prefix(seen, r->code) && seen[n] == ' ' && !num_i64(seen + n + 1, 0, INT64_MAX, since, NULL);
+	if (view_machines_read(v, resource))
+		w |= WHEN_EC2_READ;
+	if (v->pool[resource].state == POOL_OPEN)
+		w |= WHEN_OPEN;
+	if (v->pool[resource].state == POOL_CLOSED)
+		w |= WHEN_CLOSED;
+	if (is_protected(v, n->name, resource))
+		w |= WHEN_PROTECTED;
+	return w;
 }
 
-static bool age_fits(const struct view *v, const struct rule *r, const struct node *n, const char *seen)
+static bool is_checked(const struct view *v, const struct binding *b)
 {
-	int64_t since;
+	const struct health *h = b ? health_of(v, b->instance) : NULL;
 
-	switch (r->age) {
-	case AGE_ANY:
-		return true;
-	case AGE_REQUEUED:
-		return view_older(v, n->reason_time_s * 1000, REQUEUE_MS);
-	case AGE_REASON_GRACE:
-		return n->reason_time_s && view_older(v, n->reason_time_s * 1000, v->in->orphan_grace_ms);
-	case AGE_SEEN_GRACE:
-		return seen_since(seen, r, &since) && view_older(v, since, v->in->orphan_grace_ms);
-	}
-	return false;
+	return v->in->healths && (!h || (!h->instance_impaired && !h->system_impaired && !event_due(v, h)));
+}
+
+static bool sets_up(const struct view *v, const struct node *n, const struct binding *b)
+{
+	return b && b->state == BINDING_BOUND && b->since_ms > n->reason_time_s * 1000 &&
+	       !view_older(v, b->since_ms, v->in->gen->resume_timeout_s * 1000);
+}
+
+static unsigned when_of(const struct view *v, const struct node *n, const struct binding *b, const struct node_name *name)
+{
+	int64_t reason_ms = n->reason_time_s * 1000;
+	unsigned w = resource_when(v, n, name->resource);
+
+	if (fleet_serves(v->in->fleet))
+		w |= WHEN_SERVES;
+	if (name->is_static && backs_off(v, n->name))
+		w |= WHEN_BACKOFF;
+	if (v->old_slurm)
+		w |= WHEN_OLD_SLURM;
+	if (sets_up(v, n, b))
+		w |= WHEN_SETTING_UP;
+	if (view_older(v, reason_ms, REQUEUE_MS))
+		w |= WHEN_REQUEUED;
+	if (reason_ms && view_older(v, reason_ms, v->in->orphan_grace_ms))
+		w |= WHEN_DOWN_LONG;
+	if (is_checked(v, b))
+		w |= WHEN_CHECKED;
+	return w;
+}
+
+/* What of the node was seen by which row, and for how long. `code` is the caller's. */
+static void fill_seen(const struct view *v, const char *node, char *code, size_t size, struct node_facts *f)
+{
+	const char *text = seen_text(v, node);
+	const char *end = text ? strchr(text, ' ') : NULL;
+	int64_t since, grace = v->in->orphan_grace_ms;
+
+	if (!end || (size_t)(end - text) >= size)
+		return;
+	memcpy(code, text, (size_t)(end - text));
+	code[end - text] = '\0';
+	if (!seen_since(text, code, &since))
+		return;
+	f->seen = code;
+	f->seen_grace = view_older(v, since, grace);
+	f->seen_timeout = view_older(v, since, grace + v->in->gen->resume_timeout_s * 1000);
 }
 
 struct verdict {
-	const struct rule *rule; /* NULL = none */
+	const struct node_rule *rule;   /* NULL = none */
+	const struct node_never *never; /* set: Slurm shows what it cannot */
 	struct node_name name;
-	enum fact fact;
+	enum machine_fact machine;
+	enum node_why why;
 };
 
-/* Is it one of the nodes that MinCount keeps up, and can it have a machine? */
-static bool is_static(const struct view *v, const struct node *n, const struct node_name *name)
-{
-	return name->is_static && name->n <= v->in->gen->resources[name->resource].min_count &&
-	       !(v->in->held && nodeset_has(v->in->held, n->name));
-}
-
-/* Everything of a rule but its age. */
-static bool rule_fits(const struct view *v, const struct rule *r, const struct node *n, const struct verdict *d)
-{
-	if (!node_state_is(n->state, r->bases, r->required, r->forbidden) || !(r->facts & d->fact))
-		return false;
-	if (r->needs_ec2 && !view_machines_read(v, d->name.resource))
-		return false;
-	if (r->pools && !(r->pools & v->pool[d->name.resource].state))
-		return false;
-	if ((r->only_static && !is_static(v, n, &d->name)) || (r->only_dynamic && d->name.is_static))
-		return false;
-	return why_fits(r->why, n->reason);
-}
-
-/* Without `aged` a rule that must be seen for a while counts as soon as it fits. */
-static struct verdict find_rule(const struct view *v, const struct node *n, const char *seen, bool aged)
+/* Without `aged` a row that watches counts as soon as all else fits. */
+static struct verdict find_rule(const struct view *v, const struct node *n, bool aged)
 {
 	const struct binding *b = view_row(v, n->name);
+	struct node_facts f = { .state = n->state };
 	struct verdict d = { .rule = NULL };
+	char code[32];
 
 	if ((b && view_too_new(v, b->since_ms)) || nodeset_has(v->judged, n->name) ||
 	    node_name_resolve_any(v->in->gen, n->name, &d.name))
 		return d;
-	d.fact = fact_of(v, b, n, d.name.resource);
-	for (size_t i = 0; i < N_RULES && !d.rule; i++) {
-		const struct rule *r = &rules[i];
-
-		if (rule_fits(v, r, n, &d) && ((!aged && r->age == AGE_SEEN_GRACE) || age_fits(v, r, n, seen)))
-			d.rule = r;
-	}
+	d.never = node_never_find(n->state);
+	if (d.never)
+		return d;
+	d.machine = f.machine = machine_of(v, b, n, d.name.resource);
+	d.why = f.why = node_why(n->reason);
+	f.kind = kind_of(v, n, &d.name);
+	f.when = when_of(v, n, b, &d.name);
+	fill_seen(v, n->name, code, sizeof(code), &f);
+	d.rule = node_rule_find(&f, aged);
 	return d;
 }
 
+/* ---- words */
+
+/* "2026-12-01 10:00 UTC"; from the days since 1970 by the civil calendar, for this room has no clock. */
+static const char *date_text(int64_t ms, char out[DATE_TEXT])
+{
+	int64_t minutes = ms / 60000, days = minutes / 1440 + 719468, era = days / 146097, of_era = days % 146097;
+	int64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+	int64_t of_year = of_era - (365 * year + year / 4 - year / 100), month = (5 * of_year + 2) / 153;
+	char *text = str_fmt("%04d-%02d-%02d %02d:%02d UTC", (int)(era * 400 + year + (month >= 10)),
+			     (int)(month < 10 ? month + 3 : month - 9), (int)(of_year - (153 * month + 2) / 5 + 1),
+			     (int)(minutes / 60 % 24), (int)(minutes % 60));
+
+	out[0] = '\0';
+	if (text)
+		strncat(out, text, DATE_TEXT - 1);
+	free(text);
+	return out;
+}
+
+/* What a person or Slurm wrote is kept behind our words, also when ours are replaced by others of ours. A drain of ours is kept
+ * whole, for by it the node is known again. */
+static char *with_was(char *text, const struct node *n, enum node_why why)
+{
+	const char *tail = n->reason ? strstr(n->reason, "(was: ") : NULL;
+	char *both = NULL;
+
+	if (!text)
+		return NULL;
+	if (why & (WHY_DRAINED | WHY_PERSON | WHY_SLURM | WHY_INVALID))
+		both = str_fmt("%s (was: %s)", text, n->reason);
+	else if (tail)
+		both = str_fmt("%s %s", text, tail);
+	else
+		return text;
+	free(text);
+	return both;
+}
+
+/* EC2's word for how the machine went. */
+static const char *spot_text(const char *why)
+{
+	return why && str_prefix(why, "Server.Spot") ? ", EC2 took the spot machine back" : "";
+}
+
+static char *gone_reason(const struct node_rule *r, const struct instance *i)
+{
+	const char *why = i ? i->state_reason : NULL;
+
+	return str_fmt("%s%s%s%s", r->says, why ? ": " : "", why ? why : "", spot_text(why));
+}
+
+static char *impaired_reason(const struct view *v, const struct node_rule *r, const struct health *h)
+{
+	char date[DATE_TEXT];
+
+	return str_fmt("%sEC2's %s status check fails since %s", r->says, h->system_impaired ? "system" : "instance",
+		       date_text(impaired_since(v, h), date));
+}
+
+static char *event_reason(const struct node_rule *r, const struct health *h)
+{
+	char date[DATE_TEXT];
+
+	return str_fmt("%sEC2 announces %s %s%s%s%s", r->says, h->event, h->event_ms ? "at " : "soon",
+		       h->event_ms ? date_text(h->event_ms, date) : "", h->event_text ? ": " : "",
+		       h->event_text ? h->event_text : "");
+}
+
+static char *health_reason(const struct view *v, const struct verdict *d, const struct instance *i)
+{
+	const struct health *h = i ? health_of(v, i->id) : NULL;
+
+	if (!h)
+		return NULL;
+	return d->machine == MACHINE_IMPAIRED ? impaired_reason(v, d->rule, h) : event_reason(d->rule, h);
+}
+
 /* One text for all nodes of a resource, so that they get one update. */
-static void act_disable(struct view *v, const struct verdict *d, const struct node *n)
+static char *short_reason(const struct view *v, const struct verdict *d)
 {
 	const struct pool *p = &v->pool[d->name.resource];
 	int64_t minute = p->until_ms / 60000 + (p->until_ms % 60000 > 0);
 
-	view_act(v, ACT_NODE_DOWN, d->rule->code, n->name, NULL, NULL, "(Code:%s)%s until %02d:%02d UTC",
-		 p->code ? p->code : CODE_INSUFFICIENT, d->rule->reason, (int)(minute / 60 % 24), (int)(minute % 60));
+	return str_fmt("(Code:%s)%s until %02d:%02d UTC", p->code ? p->code : CODE_INSUFFICIENT, d->rule->says,
+		       (int)(minute / 60 % 24), (int)(minute % 60));
 }
 
-/* DOWN carries why the machine went, if EC2 says; no id: nodes that fall together get one update. */
-static void act_down(struct view *v, const struct rule *r, const struct node *n, const char *instance)
+/* The same, with what a person can do. */
+static char *protected_reason(const struct view *v, const struct verdict *d, const struct node *n)
 {
-	const struct instance *i = view_instance(v, instance);
+	const struct protection *p = v->in->protection ? &v->in->protection[d->name.resource] : NULL;
+	const struct gen_resource *r = &v->in->gen->resources[d->name.resource];
+
+	if (p && p->on)
+		return str_fmt("(Code:%s)%s: see slurm-ec2 explain node %s-%s-%s-1, then slurm-ec2 fleet start", CODE_PROTECTED,
+			       d->rule->says, r->queue, d->name.is_static ? "st" : "dy", r->name);
+	return str_fmt("(Code:%s)%s: see slurm-ec2 explain node %s, then slurm-ec2 fleet start", CODE_PROTECTED, REASON_CYCLING,
+		       n->name);
+}
+
+/* Nodes that fall together get one update: no id of theirs in it. NULL on no memory. */
+static char *reason_of(const struct view *v, const struct verdict *d, const struct node *n, const struct instance *i)
+{
+	const struct node_rule *r = d->rule;
+
+	if (r->when & WHEN_PROTECTED)
+		return protected_reason(v, d, n);
+	if (r->when & WHEN_CLOSED)
+		return short_reason(v, d);
+	if (d->machine & (MACHINE_IMPAIRED | MACHINE_EVENT) && r->says[strlen(r->says) - 1] == ')')
+		return health_reason(v, d, i);
+	return with_was(d->machine & (MACHINE_GONE | MACHINE_HALTED) ? gone_reason(r, i) : str_dup(r->says), n, d->why);
+}
+
+/* ---- what a row does */
+
+/* A machine that came up once, that EC2 took back or that a person ended says nothing against its resource. */
+static bool never_served(const struct verdict *d, const struct node *n, const struct instance *i)
+{
 	const char *why = i ? i->state_reason : NULL;
 
-	if ((n->state & NS_BASE) != NS_DOWN)
-		view_act(v, ACT_NODE_DOWN, r->code, n->name, instance, NULL, "%s%s%s", r->reason, why ? ": " : "",
-			 why ? why : "");
+	if (why && (str_prefix(why, "Server.Spot") || str_prefix(why, "Server.Insufficient") ||
+		    str_eq(why, "Client.UserInitiatedShutdown")))
+		return false;
+	return n->state & (NS_POWERING_UP | NS_INVALID_REG) ||
+	       (d->why == WHY_TIMEOUT && node_state_is(n->state, BASE(NS_DOWN), NS_POWERED_DOWN, 0));
+}
+
+static void act_count(struct view *v, const struct verdict *d, const struct node *n, const char *instance)
+{
+	const struct gen_resource *r = &v->in->gen->resources[d->name.resource];
+	struct action *a = view_act(v, ACT_BOOT_FAILED, d->rule->code, n->name, instance, NULL, "%s", d->rule->because);
+
+	if (!a)
+		return;
+	a->resource = str_fmt("%s/%s", r->queue, r->name);
+	if (!a->resource)
+		v->nomem = true;
 }
 
 static bool ends_machine(const struct view *v, const struct verdict *d, const char *instance)
 {
-	if (d->fact == FACT_GONE)
+	if (d->machine & MACHINE_GONE)
 		return d->rule->acts & DO_END_UNLISTED && !view_instance(v, instance);
 	return d->rule->acts & DO_TERMINATE;
 }
 
+static void act_state(struct view *v, const struct verdict *d, const struct node *n, const char *instance, const char *reason)
+{
+	unsigned acts = d->rule->acts;
+
+	if (acts & DO_DOWN && (n->state & NS_BASE) != NS_DOWN)
+		view_act(v, ACT_NODE_DOWN, d->rule->code, n->name, instance, NULL, "%s", reason);
+	if (acts & DO_DRAIN)
+		view_act(v, ACT_NODE_DRAIN, d->rule->code, n->name, instance, NULL, "%s", reason);
+	if (acts & DO_RESUME)
+		view_act(v, ACT_NODE_RESUME, d->rule->code, n->name, instance, NULL, "%s", reason);
+}
+
+/* A failed boot is counted, and its console saved, before the machine goes; jobs are requeued before, too. */
 static void act_machine(struct view *v, const struct verdict *d, const struct node *n)
 {
-	const struct rule *r = d->rule;
+	const struct node_rule *r = d->rule;
 	const struct binding *b = view_row(v, n->name);
-	const char *instance = d->fact & FACT_BOUND ? b->instance : NULL;
+	const char *instance = d->machine & MACHINE_BOUND ? b->instance : NULL;
+	const struct instance *i = view_instance(v, instance);
+	char *reason = r->acts ? reason_of(v, d, n, i) : NULL;
 
-	if (r->pools & POOL_CLOSED && r->acts & DO_DOWN)
-		act_disable(v, d, n);
-	else if (r->acts & DO_DOWN)
-		act_down(v, r, n, instance);
-	if (!instance)
+	if (r->acts && !reason)
+		v->nomem = true;
+	if (!reason)
 		return;
-	if (ends_machine(v, d, instance))
-		view_terminate(v, r->code, n->name, instance, NULL, r->reason);
-	if (r->acts & DO_UNBIND)
-		view_act(v, ACT_UNBIND, r->code, n->name, instance, NULL, "%s", r->reason);
+	if (instance && r->acts & DO_COUNT && never_served(d, n, i))
+		act_count(v, d, n, instance);
+	act_state(v, d, n, instance, reason);
+	if (instance && ends_machine(v, d, instance))
+		view_terminate(v, r->code, n->name, instance, NULL, r->says);
+	if (instance && r->acts & DO_UNBIND)
+		view_act(v, ACT_UNBIND, r->code, n->name, instance, NULL, "%s", r->says);
+	free(reason);
 }
 
-static void act_power(struct view *v, const struct rule *r, const struct node *n)
+static void act_power(struct view *v, const struct verdict *d, const struct node *n)
 {
-	if (r->acts & DO_POWER_DOWN)
-		view_act(v, ACT_NODE_POWER_DOWN, r->code, n->name, NULL, NULL, "%s", r->reason);
-	if (r->acts & DO_POWER_UP)
-		view_act(v, ACT_NODE_POWER_UP, r->code, n->name, NULL, NULL, "%s", r->reason);
+	char *reason;
+
+	if (!(d->rule->acts & (DO_POWER_DOWN | DO_POWER_UP)))
+		return;
+	reason = with_was(str_dup(d->rule->says), n, d->why);
+	if (!reason)
+		v->nomem = true;
+	else if (d->rule->acts & DO_POWER_DOWN)
+		view_act(v, ACT_NODE_POWER_DOWN, d->rule->code, n->name, NULL, NULL, "%s", reason);
+	else
+		view_act(v, ACT_NODE_POWER_UP, d->rule->code, n->name, NULL, NULL, "%s", d->rule->says);
+	free(reason);
 }
 
-/* kvs by key, hashed; the value of the first. */
-static int kvs_map(struct map *m, const struct kvs *l)
+static void note_never(struct view *v, const struct node *n, const struct node_never *never)
 {
-	for (size_t i = 0; l && i < l->key.n; i++)
-		if (map_put(m, l->key.v[i], i))
-			return -1;
-	return 0;
-}
+	char *state = node_state_text(n->state);
 
-static const char *value_of(const struct map *m, const struct kvs *l, const char *key)
-{
-	size_t i = map_get(m, key);
-
-	return i == NONE ? NULL : l->val.v[i];
-}
-
-static bool backs_off(const struct view *v, const struct map *backoff, const char *node)
-{
-	const char *until = value_of(backoff, v->in->static_backoff, node);
-	int64_t ms;
-
-	return until && !num_i64(until, INT64_MIN, INT64_MAX, &ms, NULL) && v->in->now_ms < ms;
+	if (!state)
+		v->nomem = true;
+	else
+		view_act(v, ACT_NOTE, "impossible-state", n->name, NULL, NULL, "slurmctld shows it as %s, but %s; it is left alone",
+			 state, never->because);
+	free(state);
 }
 
 /* Every DOWN of the plan comes before its first power down: jobs are requeued by DOWN. */
-static void judge_nodes(struct view *v, const struct map *seen, const struct map *backoff, const struct rule **found)
+static void judge_nodes(struct view *v, struct verdict *found)
 {
 	const struct nodes *l = v->in->nodes;
 
 	for (size_t i = 0; i < l->n && !v->nomem; i++) {
-		struct verdict d = find_rule(v, &l->v[i], value_of(seen, v->in->seen, l->v[i].name), true);
-
-		if (!d.rule || (d.rule->acts & DO_POWER_UP && backs_off(v, backoff, l->v[i].name)))
-			continue;
-		found[i] = d.rule;
-		act_machine(v, &d, &l->v[i]);
+		found[i] = find_rule(v, &l->v[i], true);
+		if (found[i].never)
+			note_never(v, &l->v[i], found[i].never);
+		if (found[i].rule)
+			act_machine(v, &found[i], &l->v[i]);
 	}
 	for (size_t i = 0; i < l->n && !v->nomem; i++)
-		if (found[i])
-			act_power(v, found[i], &l->v[i]);
+		if (found[i].rule)
+			act_power(v, &found[i], &l->v[i]);
 }
 
 void reconcile_nodes(struct view *v)
 {
-	struct map seen = { 0 }, backoff = { 0 };
-	const struct rule **found;
+	struct verdict *found;
 
 	if (!v->in->nodes || !v->in->bindings || v->nomem)
 		return;
 	found = calloc(v->in->nodes->n + 1, sizeof(*found));
-	if (!found || kvs_map(&seen, v->in->seen) || kvs_map(&backoff, v->in->static_backoff))
-		v->nomem = true;
+	if (found)
+		judge_nodes(v, found);
 	else
-		judge_nodes(v, &seen, &backoff, found);
-	map_clear(&seen);
-	map_clear(&backoff);
+		v->nomem = true;
 	free(found);
 }
 
-/* --- watching */
+/* ---- watching */
 
-static int watch_node(const struct view *v, const struct node *n, const char *old, struct kvs *now)
+static int watch_add(struct kvs *now, const char *key, const char *code, int64_t since)
 {
-	const struct rule *r = find_rule(v, n, old, false).rule;
-	int64_t since = v->in->now_ms;
-	char *val;
-	int rc;
+	char *val = str_fmt("%s %" PRId64, code, since);
+	int rc = val ? kvs_add(now, key, val) : -1;
 
-	if (!r || r->age != AGE_SEEN_GRACE)
-		return 0;
-	seen_since(old, r, &since);
-	val = str_fmt("%s %" PRId64, r->code, since);
-	rc = val ? kvs_add(now, n->name, val) : -1;
 	free(val);
 	return rc;
+}
+
+static int watch_node(const struct view *v, const struct node *n, struct kvs *now)
+{
+	const struct node_rule *r = find_rule(v, n, false).rule;
+	int64_t since = v->in->now_ms;
+
+	if (!r || r->watch == WATCH_NOT)
+		return 0;
+	seen_since(seen_text(v, n->name), r->code, &since);
+	return watch_add(now, n->name, r->code, since);
+}
+
+/* Machines of which EC2 does not tell since when. While their health is not read their time goes on. */
+static int watch_machines(const struct view *v, struct kvs *now)
+{
+	const struct healths *l = v->in->healths;
+
+	for (size_t i = 0; l && i < l->n; i++)
+		if ((l->v[i].instance_impaired || l->v[i].system_impaired) && !l->v[i].impaired_since_ms &&
+		    watch_add(now, l->v[i].instance, WATCH_IMPAIRED, impaired_since(v, &l->v[i])))
+			return -1;
+	for (size_t i = 0; !l && i < v->watch->key.n; i++)
+		if (str_prefix(v->watch->val.v[i], WATCH_IMPAIRED " ") &&
+		    kvs_add(now, v->watch->key.v[i], v->watch->val.v[i]))
+			return -1;
+	return 0;
 }
 
 int reconcile_watch(const struct reconcile_input *in, struct kvs *seen, struct err *e)
 {
 	struct plan scrap = { 0 };
 	struct kvs now = { 0 };
-	struct map old = { 0 };
 	struct view v;
 	int rc;
 
 	if (!in->nodes || !in->bindings)
 		return 0;
-	if (view_create(&v, in, &scrap))
+	if (view_create(&v, in, seen, &scrap))
 		return err_nomem(e);
 	reconcile_launches(&v);
 	reconcile_adopt(&v);
-	rc = v.nomem ? -1 : kvs_map(&old, seen);
+	rc = v.nomem ? -1 : 0;
 	for (size_t i = 0; !rc && i < in->nodes->n; i++)
-		rc = watch_node(&v, &in->nodes->v[i], value_of(&old, seen, in->nodes->v[i].name), &now);
+		rc = watch_node(&v, &in->nodes->v[i], &now);
+	if (!rc)
+		rc = watch_machines(&v, &now);
 	view_destroy(&v);
 	plan_clear(&scrap);
-	map_clear(&old);
 	if (rc) {
 		kvs_clear(&now);
 		return err_nomem(e);

@@ -30,6 +30,11 @@ struct view {
 	struct map row_of;        /* instance id -> in->bindings, BOUND rows */
 	struct map instance;      /* id -> in->instances */
 	struct map launch;        /* id -> in->launches */
+	struct map health;        /* instance id -> in->healths */
+	struct map seen;          /* node or instance -> in->seen, or what the watch has so far */
+	const struct kvs *watch;  /* of which `seen` is the map; NULL = nothing was watched */
+	struct map backoff;       /* node -> in->static_backoff */
+	bool old_slurm;           /* before 22.05.6 */
 	struct nodeset *dead;     /* launches without a worker */
 	struct nodeset *waiting;  /* launch ids in the extra of nodes that are up but have no row */
 	struct nodeset *judged;   /* nodes that have their action: one rule a node and loop */
@@ -39,7 +44,8 @@ struct view {
 	struct shortages resting; /* the same, each closed at least until its jobs were tried again */
 };
 
-int view_create(struct view *v, const struct reconcile_input *in, struct plan *out);
+/* watch: in->seen, or that of reconcile_watch. */
+int view_create(struct view *v, const struct reconcile_input *in, const struct kvs *watch, struct plan *out);
 void view_destroy(struct view *v);
 
 const struct binding *view_row(const struct view *v, const char *node);          /* NULL = none */

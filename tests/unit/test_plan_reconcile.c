@@ -243,6 +243,9 @@ struct one {
 #define UNLISTED "down:machine-gone terminate:machine-gone unbind:machine-gone power-down:machine-gone"
 #define OFF (NS_IDLE | NS_POWERED_DOWN)
 #define SHORT 60000
+#define STOPPED "down:machine-stopped terminate:machine-stopped unbind:machine-stopped power-down:machine-stopped"
+#define BOOT_UNLISTED "boot-failed:machine-gone " UNLISTED
+#define NEVER "note:impossible-state"
 #define DISABLED "(Code:X)Temporarily disabling node due to insufficient capacity until 10:00 UTC"
 #define FAILED "(Code:X)Failure when resuming nodes"
 
@@ -265,7 +268,7 @@ static const struct one ones[] = {
 	{ .why = "not listed, silent", .state = RUN | NS_NO_RESPOND, .row = 'B', .want = UNLISTED },
 	{ .why = "not listed, but slurmctld hears from it", .state = RUN, .row = 'B', .want = "" },
 	{ .why = "the same, idle", .state = IDLE, .row = 'B', .want = "" },
-	{ .why = "gone while powering up", .state = RUN | NS_POWERING_UP, .row = 'B', .want = UNLISTED },
+	{ .why = "gone while powering up", .state = RUN | NS_POWERING_UP, .row = 'B', .want = BOOT_UNLISTED },
 	{ .why = "gone after POWER_DOWN was asked", .state = NS_MIXED | NS_POWER_DOWN | NS_NO_RESPOND, .row = 'B',
 	  .want = UNLISTED },
 	{ .why = "POWER_DOWN was asked, not listed, a job runs", .state = NS_MIXED | NS_POWER_DOWN, .row = 'B', .want = "" },
@@ -280,7 +283,7 @@ static const struct one ones[] = {
 	{ .why = "row changed after the reads began", .state = RUN, .row = 'B', .row_age_s = -1,
 	  .machine = INSTANCE_TERMINATED, .want = "" },
 	{ .why = "a state EC2 has no word for", .state = RUN, .row = 'B', .machine = 99, .want = "" },
-	{ .why = "stopped is not gone", .state = RUN, .row = 'B', .machine = INSTANCE_STOPPED, .want = "" },
+	{ .why = "stopped runs no job", .state = RUN, .row = 'B', .machine = INSTANCE_STOPPED, .want = STOPPED },
 	{ .why = "already down by itself", .state = NS_DOWN | NS_NO_RESPOND, .reason = "Not responding", .row = 'B',
 	  .want = "terminate:machine-gone unbind:machine-gone power-down:machine-gone" },
 	{ .why = "drained by hand: jobs requeue, the drain stays", .state = NS_MIXED | NS_DRAIN | NS_NO_RESPOND,
@@ -313,7 +316,7 @@ static const struct one ones[] = {
 	{ .why = "ResumeTimeout, machine late", .state = NS_DOWN | NS_POWERED_DOWN | NS_NO_RESPOND,
 	  .reason = "ResumeTimeout reached",
 	  .reason_age_s = 60, .row = 'B', .machine = INSTANCE_PENDING,
-	  .want = "terminate:resume-timeout unbind:resume-timeout power-down:resume-timeout" },
+	  .want = "boot-failed:resume-timeout terminate:resume-timeout unbind:resume-timeout power-down:resume-timeout" },
 	{ .why = "ResumeTimeout, no machine", .state = NS_DOWN | NS_POWERED_DOWN, .reason = "ResumeTimeout reached",
 	  .reason_age_s = 60,
 	  .want = "power-down:resume-timeout" },
@@ -329,7 +332,7 @@ static const struct one ones[] = {
 	{ .why = "an administrator's DRAIN", .state = NS_DOWN | NS_POWERED_DOWN | NS_DRAIN, .reason = "ResumeTimeout reached",
 	  .reason_age_s = 60, .want = "" },
 	{ .why = "it is on its way", .state = NS_DOWN | NS_POWERED_DOWN | NS_POWERING_DOWN, .reason = "ResumeTimeout reached",
-	  .reason_age_s = 60, .want = "" },
+	  .reason_age_s = 60, .want = NEVER },
 	{ .why = "idle is not down", .state = IDLE | NS_POWERED_DOWN, .reason = "ResumeTimeout reached", .reason_age_s = 60,
 	  .want = "" },
 
@@ -355,7 +358,7 @@ static const struct one ones[] = {
 	  .alive = true, .want = "" },
 	{ .why = "died while booting", .state = NS_DOWN | NS_POWERING_UP, .reason = "Not responding", .reason_age_s = 30,
 	  .row = 'B',
-	  .machine = ALIVE, .want = "terminate:boot-failed unbind:boot-failed power-down:boot-failed" },
+	  .machine = ALIVE, .want = "boot-failed:boot-failed terminate:boot-failed unbind:boot-failed power-down:boot-failed" },
 	{ .why = "set down by hand while booting", .state = NS_DOWN | NS_POWERING_UP, .reason = "fan", .reason_age_s = 30,
 	  .row = 'B',
 	  .machine = ALIVE, .addr = "10.0.0.1", .extra = "L1", .want = "" },
@@ -386,7 +389,7 @@ static const struct one ones[] = {
 	  .want = "" },
 	{ .why = "seen, EC2 not read", .state = RUN | NS_POWERING_UP, .seen = "no-machine 1", .unread = NO_EC2, .want = "" },
 	{ .why = "seen, but powering down", .state = IDLE | NS_POWERING_UP | NS_POWERING_DOWN, .seen = "no-machine 1",
-	  .want = "" },
+	  .want = NEVER },
 	{ .why = "up without a machine of ours is not ours to judge", .state = RUN, .seen = "no-machine 1", .want = "" },
 	{ .why = "idle and not responding", .state = IDLE | NS_POWERED_DOWN | NS_NO_RESPOND, .seen = "stuck-idle 1",
 	  .want = "power-down:stuck-idle" },
@@ -404,7 +407,7 @@ static const struct one ones[] = {
 	  .want = "power-up:static-down" },
 	{ .why = "static, asked already", .node = "q-st-a-1", .state = IDLE | NS_POWERED_DOWN | NS_POWER_UP, .want = "" },
 	{ .why = "static, powering up", .node = "q-st-a-1", .state = IDLE | NS_POWERED_DOWN | NS_POWERING_UP, .want = "" },
-	{ .why = "static, powering down", .node = "q-st-a-1", .state = IDLE | NS_POWERED_DOWN | NS_POWERING_DOWN, .want = "" },
+	{ .why = "static, powering down", .node = "q-st-a-1", .state = IDLE | NS_POWERED_DOWN | NS_POWERING_DOWN, .want = NEVER },
 	{ .why = "static, drained", .node = "q-st-a-1", .state = IDLE | NS_POWERED_DOWN | NS_DRAIN, .want = "" },
 	{ .why = "static, down by hand", .node = "q-st-a-1", .state = NS_DOWN | NS_POWERED_DOWN, .reason = "fan", .want = "" },
 	{ .why = "static, its old machine first", .node = "q-st-a-1", .state = IDLE | NS_POWERED_DOWN, .row = 'B',
@@ -433,7 +436,7 @@ static const struct one ones[] = {
 	{ .why = "short, power up asked", .state = OFF | NS_POWER_UP, .short_ms = SHORT, .want = "" },
 	{ .why = "short, a launch has claimed it", .state = OFF, .row = 'L', .launch = INTENT, .alive = true, .short_ms = SHORT,
 	  .want = "" },
-	{ .why = "short, powering down", .state = OFF | NS_POWERING_DOWN, .short_ms = SHORT, .want = "" },
+	{ .why = "short, powering down", .state = OFF | NS_POWERING_DOWN, .short_ms = SHORT, .want = NEVER },
 	{ .why = "short, drained by hand", .state = OFF | NS_DRAIN, .short_ms = SHORT, .want = "" },
 	{ .why = "short, somebody reserved it", .state = OFF | NS_RES, .short_ms = SHORT, .want = "" },
 	{ .why = "short, in maintenance", .state = OFF | NS_MAINT, .short_ms = SHORT, .want = "" },
@@ -457,7 +460,7 @@ static const struct one ones[] = {
 	{ .why = "a person's DOWN", .state = NS_DOWN | NS_POWERED_DOWN, .reason_age_s = 600,
 	  .reason = "Temporarily disabling node due to insufficient capacity", .want = "" },
 	{ .why = "disabled, on its way", .state = NS_DOWN | NS_POWERED_DOWN | NS_POWERING_DOWN, .reason = DISABLED,
-	  .reason_age_s = 1, .want = "" },
+	  .reason_age_s = 1, .want = NEVER },
 	{ .why = "on its way, and still DOWN", .state = NS_DOWN | NS_POWERED_DOWN, .reason_age_s = 60,
 	  .reason = "Enabling node since insufficient capacity timeout expired", .want = "power-down:resume-timeout" },
 
@@ -1070,8 +1073,8 @@ static void test_probe_disables_nothing(void **state)
 /* A machine runs, its node is powered down and our ResumeFailProgram crashed: with its row or without, it is ended. */
 static void test_B25_machine_of_a_powered_down_node(void **state)
 {
-	static const char *const bound[] = { "terminate     resume-timeout       node=q-dy-a-1 instance=i-1", "unbind",
-					     "power-down" };
+	static const char *const bound[] = { "boot-failed   resume-timeout       resource=q/a node=q-dy-a-1 instance=i-1",
+					     "terminate     resume-timeout       node=q-dy-a-1 instance=i-1", "unbind", "power-down" };
 	static const char *const loose[] = { "power-down", "terminate     orphan               instance=i-1" };
 
 	(void)state;
@@ -1086,7 +1089,7 @@ static void test_B25_machine_of_a_powered_down_node(void **state)
 		add_instance(&w, "i-1", INSTANCE_RUNNING, "10.0.99.7", "L1", 1000);
 		if (row)
 			add_row(&w, "q-dy-a-1", BINDING_BOUND, "L1", "i-1", 1000);
-		check_lines(&w, row ? bound : loose, row ? 3 : 2);
+		check_lines(&w, row ? bound : loose, row ? 4 : 2);
 		world_destroy(&w);
 	}
 }
@@ -1125,7 +1128,8 @@ static void test_B35_machines_without_an_address_are_kept(void **state)
 /* Of an id that EC2 gave and then never listed nothing is known: ended by its id, and the job goes elsewhere. */
 static void test_B34_machine_that_is_never_listed(void **state)
 {
-	static const char *const want[] = { "down          machine-gone         node=q-dy-a-1",
+	static const char *const want[] = { "boot-failed   machine-gone         resource=q/a node=q-dy-a-1 instance=i-1",
+					    "down          machine-gone         node=q-dy-a-1",
 					    "terminate     machine-gone         node=q-dy-a-1 instance=i-1", "unbind",
 					    "power-down" };
 	struct world w;
@@ -1136,7 +1140,7 @@ static void test_B34_machine_that_is_never_listed(void **state)
 	add_row(&w, "q-dy-a-1", BINDING_BOUND, "L1", "i-1", GRACE_S - 1);
 	check_lines(&w, NULL, 0);
 	w.rows.v[0].since_ms -= 1000;
-	check_lines(&w, want, 4);
+	check_lines(&w, want, 5);
 	world_destroy(&w);
 }
 
@@ -1190,8 +1194,8 @@ static void test_B45_forty_orphans_in_one_loop(void **state)
 /* ResumeTimeout was reached while EC2 still makes the machine, and there is no ResumeFailProgram. */
 static void test_B46_no_resume_fail_program(void **state)
 {
-	static const char *const want[] = { "terminate     resume-timeout       node=q-dy-a-1 instance=i-1", "unbind",
-					    "power-down" };
+	static const char *const want[] = { "boot-failed   resume-timeout       resource=q/a node=q-dy-a-1 instance=i-1",
+					    "terminate     resume-timeout       node=q-dy-a-1 instance=i-1", "unbind", "power-down" };
 	struct world w;
 	struct node *n;
 
@@ -1202,7 +1206,7 @@ static void test_B46_no_resume_fail_program(void **state)
 	n->reason_time_s = NOW / 1000 - 30;
 	add_row(&w, "q-dy-a-1", BINDING_BOUND, "L1", "i-1", 700);
 	add_instance(&w, "i-1", INSTANCE_PENDING, NULL, "L1", 700);
-	check_lines(&w, want, 3);
+	check_lines(&w, want, 4);
 	world_destroy(&w);
 }
 
