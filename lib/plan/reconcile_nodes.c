@@ -19,7 +19,6 @@
 /* A node set DOWN is not powered down before this: slurmctld requeues its jobs first. */
 #define REQUEUE_MS 20000
 #define WATCH_IMPAIRED "impaired" /* of a machine, in seen: EC2 does not tell since when */
-#define DATE_TEXT 24
 
 /* ---- facts: the machine */
 
@@ -252,21 +251,16 @@ static struct verdict find_rule(const struct view *v, const struct node *n, bool
 
 /* ---- words */
 
-/* "2026-12-01 10:00 UTC"; from the days since 1970 by the civil calendar, for this room has no clock. */
-static const char *date_text(int64_t ms, char out[DATE_TEXT])
+/* "2026-12-01 10:00 UTC"; from the days since 1970 by the civil calendar, for this room has no clock. Caller frees. */
+static char *date_text(int64_t ms)
 {
 	int64_t minutes = ms / 60000, days = minutes / 1440 + 719468, era = days / 146097, of_era = days % 146097;
 	int64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
 	int64_t of_year = of_era - (365 * year + year / 4 - year / 100), month = (5 * of_year + 2) / 153;
-	char *text = str_fmt("%04d-%02d-%02d %02d:%02d UTC", (int)(era * 400 + year + (month >= 10)),
-			     (int)(month < 10 ? month + 3 : month - 9), (int)(of_year - (153 * month + 2) / 5 + 1),
-			     (int)(minutes / 60 % 24), (int)(minutes % 60));
 
-	out[0] = '\0';
-	if (text)
-		strncat(out, text, DATE_TEXT - 1);
-	free(text);
-	return out;
+	return str_fmt("%04d-%02d-%02d %02d:%02d UTC", (int)(era * 400 + year + (month >= 10)),
+		       (int)(month < 10 ? month + 3 : month - 9), (int)(of_year - (153 * month + 2) / 5 + 1),
+		       (int)(minutes / 60 % 24), (int)(minutes % 60));
 }
 
 /* What a person or Slurm wrote is kept behind our words, also when ours are replaced by others of ours. A drain of ours is kept
@@ -303,19 +297,24 @@ static char *gone_reason(const struct node_rule *r, const struct instance *i)
 
 static char *impaired_reason(const struct view *v, const struct node_rule *r, const struct health *h)
 {
-	char date[DATE_TEXT];
+	char *date = date_text(impaired_since(v, h));
+	char *text = !date ? NULL
+			   : str_fmt("%sEC2's %s status check fails since %s", r->says,
+				     h->system_impaired ? "system" : "instance", date);
 
-	return str_fmt("%sEC2's %s status check fails since %s", r->says, h->system_impaired ? "system" : "instance",
-		       date_text(impaired_since(v, h), date));
+	free(date);
+	return text;
 }
 
 static char *event_reason(const struct node_rule *r, const struct health *h)
 {
-	char date[DATE_TEXT];
+	char *date = date_text(h->event_ms);
+	char *text = !date ? NULL
+			   : str_fmt("%sEC2 announces %s %s%s%s%s", r->says, h->event, h->event_ms ? "at " : "soon",
+				     h->event_ms ? date : "", h->event_text ? ": " : "", h->event_text ? h->event_text : "");
 
-	return str_fmt("%sEC2 announces %s %s%s%s%s", r->says, h->event, h->event_ms ? "at " : "soon",
-		       h->event_ms ? date_text(h->event_ms, date) : "", h->event_text ? ": " : "",
-		       h->event_text ? h->event_text : "");
+	free(date);
+	return text;
 }
 
 static char *health_reason(const struct view *v, const struct verdict *d, const struct instance *i)
