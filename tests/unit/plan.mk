@@ -1,7 +1,8 @@
 # unit tests of plan: a cmocka program per noun, added to check_PROGRAMS and TESTS
 if HAVE_CMOCKA
 plan_tests = tests/unit/test_plan_resume tests/unit/test_plan_stages tests/unit/test_plan_reconcile tests/unit/test_plan_blocks \
-	tests/unit/test_capacity tests/unit/test_plan_property tests/unit/test_plan_nomem
+	tests/unit/test_capacity tests/unit/test_plan_property tests/unit/test_plan_nomem \
+	tests/unit/test_fleet tests/unit/test_brake tests/unit/test_invariants
 check_PROGRAMS += $(plan_tests)
 TESTS += $(plan_tests)
 tests_unit_test_plan_resume_SOURCES = tests/unit/test_plan_resume.c tests/unit/cmocka_all.h tests/unit/resume_text.h
@@ -14,6 +15,12 @@ tests_unit_test_plan_blocks_SOURCES = tests/unit/test_plan_blocks.c tests/unit/c
 tests_unit_test_plan_blocks_LDADD = $(LIBS_PURE) $(CMOCKA_LIBS)
 tests_unit_test_capacity_SOURCES = tests/unit/test_capacity.c tests/unit/cmocka_all.h
 tests_unit_test_capacity_LDADD = $(LIBS_PURE) $(CMOCKA_LIBS)
+tests_unit_test_fleet_SOURCES = tests/unit/test_fleet.c tests/unit/cmocka_all.h
+tests_unit_test_fleet_LDADD = $(LIBS_PURE) $(CMOCKA_LIBS)
+tests_unit_test_brake_SOURCES = tests/unit/test_brake.c tests/unit/cmocka_all.h
+tests_unit_test_brake_LDADD = $(LIBS_PURE) $(CMOCKA_LIBS)
+tests_unit_test_invariants_SOURCES = tests/unit/test_invariants.c tests/unit/cmocka_all.h
+tests_unit_test_invariants_LDADD = $(LIBS_PURE) $(CMOCKA_LIBS)
 # many random worlds, judged by rules of its own
 tests_unit_test_plan_property_SOURCES = tests/unit/test_plan_property.c tests/unit/property.h tests/unit/property_world.c \
 	tests/unit/property_run.c tests/unit/property_judge.c tests/unit/cmocka_all.h
