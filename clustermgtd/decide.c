@@ -109,6 +109,7 @@ static int plan_all(struct world *w, struct observed *o, struct kept *k, struct 
 	    .now_ms = clock_wall_ms(),
 	    .orphan_grace_ms = w->settings->orphan_grace_s * 1000,
 	    .observed_ms = o->at_ms,
+	    .clock_set_ms = o->clock_set_ms,
 	    .static_backoff = &o->backoff,
 	    .seen = &k->seen,
 	};

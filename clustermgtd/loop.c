@@ -6,6 +6,7 @@
 #include "clustermgtd/observe.h"
 #include "clustermgtd/stamp.h"
 #include "lib/apply/apply.h"
+#include "lib/apply/note.h"
 #include "lib/base/clock.h"
 #include "lib/base/err.h"
 #include "lib/base/log.h"
@@ -43,6 +44,16 @@ static size_t act(struct world *w, struct kept *k, const struct observed *o, str
 	return 0;
 }
 
+/* Notes are for a person: they do not make the next loop come sooner. */
+static bool acts(const struct plan *p)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		if (p->v[i].kind != ACT_NOTE)
+			return true;
+	}
+	return false;
+}
+
 bool loop(struct world *w, struct kept *k, int64_t *wake_ms, struct loop_times *times)
 {
 	int64_t start = now_us(), observed, decided;
@@ -56,6 +67,7 @@ bool loop(struct world *w, struct kept *k, int64_t *wake_ms, struct loop_times *
 	observed = now_us();
 	failures = observed_plan(w, &o, k, &p) < 0;
 	decided = now_us();
+	notes_say(w, &k->notes, &p);
 	if (!failures)
 		failures = act(w, k, &o, &p, deadline);
 	if (o.slurm)
@@ -65,7 +77,7 @@ bool loop(struct world *w, struct kept *k, int64_t *wake_ms, struct loop_times *
 	*wake_ms = observed_wake_ms(&o, k, *wake_ms);
 	if (times)
 		*times = (struct loop_times){observed - start, decided - observed, now_us() - decided, p.n};
-	open = failures > 0 || p.n > 0 || observed_unfinished(&o);
+	open = failures > 0 || acts(&p) || observed_unfinished(&o);
 	plan_clear(&p);
 	observed_clear(&o);
 	return open;

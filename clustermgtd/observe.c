@@ -160,6 +160,7 @@ void kept_clear(struct kept *k)
 	brake_clear(&k->brake);
 	concerns_clear(&k->concerns);
 	healths_clear(&k->healths);
+	notes_clear(&k->notes);
 }
 
 void observed_forget(struct world *w, const struct observed *o)
@@ -171,7 +172,8 @@ void observed_forget(struct world *w, const struct observed *o)
 	for (size_t i = 0; i < o->shortages.n; i++) {
 		struct shortage over = o->shortages.v[i];
 
-		if (!capacity_stale(&over, &rule, now) || now < over.failed_ms + RECONCILE_REQUEUE_MS)
+		if (!capacity_stale(&over, &rule, now) ||
+		    (over.failed_ms <= now && now < over.failed_ms + RECONCILE_REQUEUE_MS))
 			continue;
 		over.failures = 0;
 		if (store_shortage_put(w->store, &over, &e) < 0 && say_again(e.text))

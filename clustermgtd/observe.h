@@ -8,6 +8,7 @@
 #include "clustermgtd/clock_watch.h"
 #include "clustermgtd/concerns.h"
 #include "clustermgtd/source.h"
+#include "lib/apply/note.h"
 #include "lib/base/err.h"
 #include "lib/base/str.h"
 #include "lib/node/binding.h"
@@ -39,6 +40,7 @@ struct kept {
 	struct brake brake;
 	struct concerns concerns;
 	struct sources sources;
+	struct notes notes;
 	struct clock_watch clock;
 	struct healths healths; /* as EC2 told last */
 	bool healths_read;

@@ -81,6 +81,25 @@ static int strip_prefix(struct kvs *l, const char *prefix)
 	return 0;
 }
 
+/* A time from before the clock was set back would hold a node for as long as that. */
+static int drop_absurd(struct observed *o)
+{
+	struct kvs kept = {0};
+	int64_t until;
+	int rc = 0;
+
+	for (size_t i = 0; i < o->backoff.key.n && rc == 0; i++) {
+		const char *text = o->backoff.val.v[i];
+
+		if (num_i64(text, 0, INT64_MAX, &until, NULL) == 0 &&
+		    (!o->clock_set_ms || until <= o->at_ms + STATIC_BACKOFF_MS))
+			rc = kvs_add(&kept, o->backoff.key.v[i], text);
+	}
+	kvs_clear(&o->backoff);
+	o->backoff = kept;
+	return rc;
+}
+
 static void read_rows(struct world *w, struct observed *o)
 {
 	struct err *e = &o->rows_why;
@@ -91,7 +110,7 @@ static void read_rows(struct world *w, struct observed *o)
 	}
 	o->rows = store_bindings(w->store, &o->bindings, e) == 0 && store_launches_open(w->store, &o->launches, e) == 0 &&
 		  store_counters(w->store, STATIC_BACKOFF_PREFIX, &o->backoff, e) == 0 && find_dead(o) == 0 &&
-		  strip_prefix(&o->backoff, STATIC_BACKOFF_PREFIX) == 0 && store_shortages(w->store, &o->shortages, e) == 0;
+		  strip_prefix(&o->backoff, STATIC_BACKOFF_PREFIX) == 0 && drop_absurd(o) == 0 && store_shortages(w->store, &o->shortages, e) == 0;
 }
 
 /* ---- what a person asked for */

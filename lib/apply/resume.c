@@ -45,7 +45,7 @@ static int sort_row(struct run *r, struct known *k, const struct binding *b, str
 		return 0;
 	if (nodeset_add(busy, b->node) < 0)
 		return -1;
-	if (b->state == BINDING_LAUNCHING || now - b->since_ms < YOUNG_MS) {
+	if (b->state == BINDING_LAUNCHING || (now >= b->since_ms && now - b->since_ms < YOUNG_MS)) {
 		log_info("%s: a launch for it is under way or just done; left alone", b->node);
 		return strs_add(&r->live, b->node);
 	}

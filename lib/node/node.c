@@ -25,6 +25,7 @@ void nodes_clear(struct nodes *l)
 		free(l->v[i].reason);
 		free(l->v[i].extra);
 		free(l->v[i].comment);
+		free(l->v[i].instance);
 	}
 	free(l->v);
 	*l = (struct nodes){ 0 };

@@ -48,6 +48,7 @@ struct node {
 	char *reason;            /* NULL = none */
 	char *extra;             /* our record (extra.h), NULL = none */
 	char *comment;
+	char *instance;          /* instance id that slurmctld keeps (23.11+), NULL = none */
 	int64_t boot_time_s;     /* 0 = never */
 	int64_t slurmd_start_s;
 	int64_t last_busy_s;

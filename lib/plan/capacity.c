@@ -10,6 +10,8 @@
 
 #include <stdlib.h>
 
+#define AHEAD_MS 5000 /* between the clocks that two processes read */
+
 struct capacity_rule capacity_rule_of(const struct settings *s)
 {
 	return (struct capacity_rule){.first_ms = s->capacity_retry_s * 1000, .limit_ms = s->capacity_retry_limit_s * 1000};
@@ -111,9 +113,15 @@ const char *capacity_code_worse(const char *a, const char *b)
 
 /* --- the memory of one offering */
 
+/* It was written before the clock was set back, so nobody can say until when it would hold. */
+static bool from_later(const struct shortage *s, int64_t now_ms)
+{
+	return s->failed_ms > now_ms + AHEAD_MS;
+}
+
 int64_t capacity_allowed(const struct shortage *s, int64_t now_ms)
 {
-	if (!s || !s->failures)
+	if (!s || !s->failures || from_later(s, now_ms))
 		return CAPACITY_UNLIMITED;
 	if (now_ms < s->until_ms || now_ms < s->probe_until_ms)
 		return 0;
@@ -184,7 +192,7 @@ bool capacity_stale(const struct shortage *s, const struct capacity_rule *r, int
 {
 	int64_t last = s->until_ms > s->probe_until_ms ? s->until_ms : s->probe_until_ms;
 
-	return !s->failures || now_ms - last > r->limit_ms;
+	return !s->failures || from_later(s, now_ms) || now_ms - last > r->limit_ms;
 }
 
 /* --- what a resource may be launched from */

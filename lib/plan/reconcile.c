@@ -14,16 +14,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define AHEAD_MS 5000 /* between the clocks of two hosts that agree */
+
 /* --- the joined picture */
+
+/* Two nodes with one address are a mistake, or are in two clouds: each leads to the next. */
+static int join_address(struct view *v, size_t i)
+{
+	const struct node *n = &v->in->nodes->v[i];
+	size_t first;
+
+	v->same_addr[i] = NONE;
+	if (!node_has_addr(n))
+		return 0;
+	first = map_get(&v->node_at, n->addr);
+	if (first == NONE)
+		return map_put(&v->node_at, n->addr, i);
+	v->same_addr[i] = v->same_addr[first];
+	v->same_addr[first] = i;
+	return 0;
+}
 
 static int join_nodes(struct view *v)
 {
-	for (size_t i = 0; v->in->nodes && i < v->in->nodes->n; i++) {
-		const struct node *n = &v->in->nodes->v[i];
+	size_t n = v->in->nodes ? v->in->nodes->n : 0;
 
-		if (map_put(&v->node, n->name, i) || (node_has_addr(n) && map_put(&v->node_at, n->addr, i)))
+	v->same_addr = calloc(n + 1, sizeof(*v->same_addr));
+	if (!v->same_addr)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		if (map_put(&v->node, v->in->nodes->v[i].name, i) || map_put(&v->node_of, v->in->nodes->v[i].instance, i) ||
+		    join_address(v, i))
 			return -1;
-	}
 	return 0;
 }
 
@@ -58,6 +80,8 @@ static int join_waiting(struct view *v)
 			continue;
 		launch = extra_launch(n->extra);
 		rc = launch ? nodeset_add(v->waiting, launch) : 0;
+		if (launch && rc >= 0 && !node_has_addr(n))
+			rc = nodeset_add(v->lost, launch);
 		free(launch);
 		if (rc < 0)
 			return -1;
@@ -174,9 +198,10 @@ int view_create(struct view *v, const struct reconcile_input *in, const struct k
 	*v = (struct view){ .in = in, .watch = watch, .out = out, .old_slurm = before_22_05_6(in->gen->slurm_version) };
 	v->dead = nodeset_create();
 	v->waiting = nodeset_create();
+	v->lost = nodeset_create();
 	v->judged = nodeset_create();
 	v->handled = nodeset_create();
-	if (!v->dead || !v->waiting || !v->judged || !v->handled || join_nodes(v) || join_rows(v) ||
+	if (!v->dead || !v->waiting || !v->lost || !v->judged || !v->handled || join_nodes(v) || join_rows(v) ||
 	    (in->instances && map_instances(&v->instance, in->instances)) || join_waiting(v) || join_pools(v) ||
 	    join_decided(v) || join_memory(v)) {
 		view_destroy(v);
@@ -189,6 +214,8 @@ void view_destroy(struct view *v)
 {
 	map_clear(&v->node);
 	map_clear(&v->node_at);
+	map_clear(&v->node_of);
+	free(v->same_addr);
 	map_clear(&v->row);
 	map_clear(&v->row_of);
 	map_clear(&v->instance);
@@ -198,6 +225,7 @@ void view_destroy(struct view *v)
 	map_clear(&v->backoff);
 	nodeset_destroy(v->dead);
 	nodeset_destroy(v->waiting);
+	nodeset_destroy(v->lost);
 	nodeset_destroy(v->judged);
 	nodeset_destroy(v->handled);
 	free(v->pool);
@@ -247,14 +275,22 @@ bool view_machines_read(const struct view *v, size_t resource)
 	return true;
 }
 
+/* What was stamped before the clock was set does not tell its age: that counts from then on. */
+static int64_t told_time(const struct view *v, int64_t ms)
+{
+	int64_t set = v->in->clock_set_ms;
+
+	return set && (ms < set || ms > v->in->now_ms + AHEAD_MS) ? set : ms;
+}
+
 bool view_too_new(const struct view *v, int64_t ms)
 {
-	return ms > v->in->observed_ms;
+	return told_time(v, ms) > v->in->observed_ms;
 }
 
 bool view_older(const struct view *v, int64_t ms, int64_t age_ms)
 {
-	return v->in->now_ms - ms >= age_ms;
+	return v->in->now_ms - told_time(v, ms) >= age_ms;
 }
 
 /* --- actions */

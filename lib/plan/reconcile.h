@@ -56,6 +56,8 @@ struct reconcile_input {
 	int64_t now_ms;
 	int64_t orphan_grace_ms;            /* younger instances without a node are not judged */
 	int64_t observed_ms;                /* when the reads began: rows changed after it are not judged */
+	int64_t clock_set_ms;               /* wall time at which the clock was set, 0 = never: nothing counts as older than that, and
+					     * what bears a later time than now is from before it */
 	const struct kvs *static_backoff;   /* node -> wall ms before which it is not launched again; may be NULL */
 	const struct kvs *seen;             /* of reconcile_watch; NULL = rules that watch do not run */
 };

@@ -32,36 +32,121 @@ static bool has_job(const struct node *n)
 	return node_state_is(n->state, with_job, 0, off) || node_state_is(n->state, 0, NS_COMPLETING, off);
 }
 
-/* Does the node say by its extra, or by a job it runs, that the machine at its address is its own? */
-static bool is_its_machine(const struct node *n, const struct instance *i)
+/* Is it a node of ours, in the cloud where the machine is, that may have one? Addresses of two clouds may be the same. */
+static bool could_have(const struct view *v, const struct node *n, const struct instance *i)
 {
-	char *launch;
-	bool same;
+	struct node_name name;
 
-	if (!i->launch || !node_state_is(n->state, 0, 0, NS_POWERED_DOWN | NS_POWERING_DOWN))
-		return false;
-	if (has_job(n))
-		return true;
+	return node_state_is(n->state, 0, 0, NS_POWERED_DOWN | NS_POWERING_DOWN) &&
+	       !node_name_resolve_any(v->in->gen, n->name, &name) && (size_t)v->in->gen->resources[name.resource].cloud == i->cloud;
+}
+
+/* How surely does slurmctld say that the machine at a node's address is this node's? By the id it keeps, by the launch in the
+ * node's extra, or by a job that runs there; 0 = it does not. Another launch speaks against it; another id does not, for ids are
+ * told when there is time. */
+enum claim { CLAIM_NONE, CLAIM_JOB, CLAIM_LAUNCH, CLAIM_ID };
+
+static enum claim claim_of(const struct node *n, const struct instance *i)
+{
+	enum claim c = CLAIM_NONE;
+	char *launch;
+
+	if (!i->launch)
+		return CLAIM_NONE;
+	if (str_eq(n->instance, i->id))
+		return CLAIM_ID;
 	launch = extra_launch(n->extra);
-	same = str_eq(launch, i->launch);
+	if (launch)
+		c = str_eq(launch, i->launch) ? CLAIM_LAUNCH : CLAIM_NONE;
+	else if (has_job(n))
+		c = CLAIM_JOB;
 	free(launch);
-	return same;
+	return c;
+}
+
+/* The node that claims the machine most; the first of several. */
+static const struct node *claimer(const struct view *v, const struct instance *i)
+{
+	size_t by_id = map_get(&v->node_of, i->id);
+	const struct node *best = NULL;
+	enum claim most = CLAIM_NONE;
+
+	for (size_t at = map_get(&v->node_at, i->private_ip); at != NONE; at = v->same_addr[at]) {
+		const struct node *n = &v->in->nodes->v[at];
+		enum claim c = could_have(v, n, i) ? claim_of(n, i) : CLAIM_NONE;
+
+		if (c > most) {
+			most = c;
+			best = n;
+		}
+	}
+	/* the id alone, while one of them has no address */
+	if (!best && by_id != NONE && i->launch && could_have(v, &v->in->nodes->v[by_id], i) &&
+	    !(i->private_ip && node_has_addr(&v->in->nodes->v[by_id])))
+		best = &v->in->nodes->v[by_id];
+	return best;
+}
+
+static void done_with(struct view *v, const struct node *n, const struct instance *i)
+{
+	if (nodeset_add(v->judged, n->name) < 0 || nodeset_add(v->handled, i->id) < 0)
+		v->nomem = true;
+}
+
+/* The row names another machine: the file is an old copy if that one is gone; else two machines stand for one node, and the row
+ * counts. */
+static void judge_other(struct view *v, const struct node *n, const struct binding *b, const struct instance *i)
+{
+	const struct instance *other = view_instance(v, b->instance);
+
+	if (b->state != BINDING_BOUND || !view_older(v, b->since_ms, v->in->orphan_grace_ms) || claim_of(n, i) < CLAIM_LAUNCH)
+		return;
+	if (other && instance_alive(other->state)) {
+		view_act(v, ACT_NOTE, "two-machines", n->name, i->id, i->launch,
+			 "slurmctld gives the node this machine, our row another one that runs, too: %s; the row counts",
+			 b->instance);
+		return;
+	}
+	view_act(v, ACT_FORGET, "row-outdated", n->name, b->instance, NULL,
+		 "our row names a machine that is gone, slurmctld one that runs: %s", i->id);
+	done_with(v, n, i);
 }
 
 static void adopt(struct view *v, const struct instance *i)
 {
-	size_t at = map_get(&v->node_at, i->private_ip);
-	const struct node *n = at == NONE ? NULL : &v->in->nodes->v[at];
+	const struct node *n = claimer(v, i);
 	const struct binding *b = n ? view_row(v, n->name) : NULL;
-	struct node_name name;
 
-	if (!n || (b && (b->state != BINDING_FREE || view_too_new(v, b->since_ms))) || nodeset_has(v->judged, n->name))
+	if (!n || (b && view_too_new(v, b->since_ms)) || nodeset_has(v->judged, n->name))
 		return;
-	if (node_name_resolve_any(v->in->gen, n->name, &name) || !is_its_machine(n, i))
+	if (b && b->state != BINDING_FREE) {
+		judge_other(v, n, b, i);
 		return;
+	}
 	view_act(v, ACT_BIND, "adopt", n->name, i->id, i->launch, "the node runs on this machine, our row was lost");
-	if (nodeset_add(v->judged, n->name) < 0 || nodeset_add(v->handled, i->id) < 0)
-		v->nomem = true;
+	done_with(v, n, i);
+}
+
+/* The other nodes that slurmctld gives the machine's address. One of them has it, by its row or by what slurmctld says. */
+static void note_names(struct view *v, const struct instance *i)
+{
+	size_t row = map_get(&v->row_of, i->id);
+	const struct node *its = row != NONE ? view_node(v, v->in->bindings->v[row].node) : claimer(v, i);
+
+	for (size_t at = map_get(&v->node_at, i->private_ip); its && at != NONE; at = v->same_addr[at]) {
+		const struct node *n = &v->in->nodes->v[at];
+
+		if (n != its && could_have(v, n, i))
+			view_act(v, ACT_NOTE, "two-names", n->name, i->id, NULL,
+				 "it has the address of the machine of %s, %s; that node counts", its->name, i->private_ip);
+	}
+}
+
+static bool shares_address(const struct view *v, const struct instance *i)
+{
+	size_t at = map_get(&v->node_at, i->private_ip);
+
+	return at != NONE && v->same_addr[at] != NONE && instance_alive(i->state);
 }
 
 void reconcile_adopt(struct view *v)
@@ -76,11 +161,19 @@ void reconcile_adopt(struct view *v)
 /* The brake: a job runs at the machine's address. Whatever our rows say, it is not ended under that job. */
 static bool job_runs_there(const struct view *v, const struct instance *i)
 {
-	size_t at = map_get(&v->node_at, i->private_ip);
-	const struct node *n = at == NONE ? NULL : &v->in->nodes->v[at];
-	struct node_name name;
+	for (size_t at = map_get(&v->node_at, i->private_ip); at != NONE; at = v->same_addr[at]) {
+		const struct node *n = &v->in->nodes->v[at];
 
-	return n && !node_name_resolve_any(v->in->gen, n->name, &name) && has_job(n);
+		if (has_job(n) && could_have(v, n, i))
+			return true;
+	}
+	return false;
+}
+
+/* Its node may be one that runs without a row: EC2 does not tell its address yet, or slurmctld has forgotten the node's. */
+static bool may_be_needed(const struct view *v, const struct instance *i)
+{
+	return i->launch && ((!i->private_ip && nodeset_has(v->waiting, i->launch)) || nodeset_has(v->lost, i->launch));
 }
 
 static bool resource_known(const struct view *v, const struct instance *i)
@@ -90,16 +183,21 @@ static bool resource_known(const struct view *v, const struct instance *i)
 	return generation_find_resource(v->in->gen, i->queue, strlen(i->queue), i->resource, strlen(i->resource)) != SIZE_MAX;
 }
 
+/* Tags of ours came along when somebody copied a machine of ours. */
+static void note_by_hand(struct view *v, const struct instance *i)
+{
+	view_act(v, ACT_NOTE, "no-launch", NULL, i->id, NULL,
+		 "it carries this cluster's tag but no launch of ours, so it is ended; a machine of somebody else must not have tag "
+		 TAG_CLUSTER);
+}
+
 static void judge_loose(struct view *v, const struct instance *i)
 {
 	/* EC2 tells the launch in whole seconds, rounded down */
 	if (i->launch_time_ms <= 0 || view_too_new(v, i->launch_time_ms + 1000) ||
 	    !view_older(v, i->launch_time_ms, v->in->orphan_grace_ms))
 		return;
-	/* its address is not told yet and a running node of its launch has no machine: it may be that node's */
-	if (!i->private_ip && i->launch && nodeset_has(v->waiting, i->launch))
-		return;
-	if (job_runs_there(v, i))
+	if (may_be_needed(v, i) || job_runs_there(v, i))
 		return;
 	if (resource_known(v, i))
 		view_terminate(v, "orphan", NULL, i->id, i->launch, "no node has this machine");
@@ -131,7 +229,14 @@ void reconcile_machines(struct view *v)
 		return;
 	for (size_t i = 0; i < v->in->bindings->n && !v->nomem; i++)
 		judge_row(v, &v->in->bindings->v[i]);
-	for (size_t i = 0; i < v->in->instances->n && !v->nomem; i++)
-		if (is_loose(v, &v->in->instances->v[i]))
-			judge_loose(v, &v->in->instances->v[i]);
+	for (size_t i = 0; i < v->in->instances->n && !v->nomem; i++) {
+		const struct instance *one = &v->in->instances->v[i];
+
+		if (shares_address(v, one))
+			note_names(v, one);
+		if (is_loose(v, one) && !one->launch)
+			note_by_hand(v, one);
+		if (is_loose(v, one))
+			judge_loose(v, one);
+	}
 }

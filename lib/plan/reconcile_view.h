@@ -25,7 +25,9 @@ struct view {
 	struct plan *out;
 	bool nomem;
 	struct map node;          /* name -> in->nodes */
-	struct map node_at;       /* machine address -> in->nodes */
+	struct map node_at;       /* machine address -> in->nodes, the first that has it */
+	size_t *same_addr;        /* of each node: the next that has its address, NONE = no more */
+	struct map node_of;       /* instance id that slurmctld keeps -> in->nodes */
 	struct map row;           /* node name -> in->bindings */
 	struct map row_of;        /* instance id -> in->bindings, BOUND rows */
 	struct map instance;      /* id -> in->instances */
@@ -37,6 +39,7 @@ struct view {
 	bool old_slurm;           /* before 22.05.6 */
 	struct nodeset *dead;     /* launches without a worker */
 	struct nodeset *waiting;  /* launch ids in the extra of nodes that are up but have no row */
+	struct nodeset *lost;     /* those of them whose node has no address either: slurmctld has just started */
 	struct nodeset *judged;   /* nodes that have their action: one rule a node and loop */
 	struct nodeset *handled;  /* instances that have theirs */
 	struct pool *pool;        /* one a resource */

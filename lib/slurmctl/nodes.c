@@ -25,6 +25,7 @@ static void free_forgotten(node_info_msg_t *m)
 		slurm_xfree((void **)&n->comment);
 		slurm_xfree((void **)&n->bcast_address);
 #if COMPAT_NODE_INSTANCE
+		slurm_xfree((void **)&n->instance_id);
 		slurm_xfree((void **)&n->instance_type);
 #endif
 	}
@@ -52,6 +53,10 @@ static int add_node(struct nodes *out, const node_info_t *n)
 	if (!o || copy(&o->name, n->name) || copy(&o->addr, n->node_addr) || copy(&o->hostname, n->node_hostname) ||
 	    copy(&o->reason, n->reason) || copy(&o->extra, n->extra) || copy(&o->comment, n->comment))
 		return -1;
+#if COMPAT_NODE_INSTANCE
+	if (copy(&o->instance, n->instance_id))
+		return -1;
+#endif
 	o->state = n->node_state;
 	o->boot_time_s = n->boot_time;
 	o->slurmd_start_s = n->slurmd_start_time;

@@ -718,6 +718,14 @@ struct instance *fake_instance(const char *id, const char *ip, const char *launc
 	return i;
 }
 
+const char *fake_store_path(void)
+{
+	static char path[512];
+
+	snprintf(path, sizeof path, "%s/state.db", folder);
+	return path;
+}
+
 void fake_open(struct world *w, bool watched)
 {
 	struct err e = {""};

@@ -53,6 +53,7 @@ void fake_open(struct world *w, bool watched);
  * cr-1. */
 void fake_second_cloud(struct world *w);
 struct gen_resource *fake_block(struct world *w);
+const char *fake_store_path(void); /* static text */
 void fake_close(struct world *w);
 /* Assert the trace; "*" at a line's end matches the rest of it. Forgets it. */
 void fake_expect(const char *const *lines, size_t n);

@@ -94,7 +94,7 @@ static void make_shortages(const struct world *w, struct shortages *l)
 		s->code = str_dup(i / N_TYPE % (N_ZONE + 1) == ZONE_ALL ? code_text[C_VCPU] : code_text[C_ICE]);
 		s->message = str_dup("we have no capacity");
 		s->failures = r->failures;
-		s->failed_ms = r->until_ms - 60000;
+		s->failed_ms = r->until_ms - 200000;
 		s->until_ms = r->until_ms;
 		s->budget = r->budget;
 		s->probe_until_ms = r->probe_until_ms;

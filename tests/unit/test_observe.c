@@ -69,7 +69,7 @@ static char *look(struct world *w, struct kept *k)
 
 static void old_machine(const char *id, size_t cloud)
 {
-	struct instance *i = fake_instance(id, NULL, NULL, INSTANCE_RUNNING);
+	struct instance *i = fake_instance(id, NULL, "l-0", INSTANCE_RUNNING);
 
 	i->cloud = cloud;
 	i->launch_time_ms = 1000;
@@ -89,15 +89,15 @@ static void reads_every_cloud(void **state)
 	fake_second_cloud(&w);
 	old_machine("i-1", 0);
 	old_machine("i-2", 1);
-	EXPECT_LOOK(&w, &k, "terminate     orphan               instance=i-1 (no node has this machine)\n"
-			    "terminate     orphan               instance=i-2 (no node has this machine)\n");
+	EXPECT_LOOK(&w, &k, "terminate     orphan               instance=i-1 launch=l-0 (no node has this machine)\n"
+			    "terminate     orphan               instance=i-2 launch=l-0 (no node has this machine)\n");
 	observe(&w, &o, &k, 0, false);
 	assert_int_equal(o.instances->n, 2);
 	assert_int_equal(instances_find(o.instances, "i-1")->cloud, 0);
 	assert_int_equal(instances_find(o.instances, "i-2")->cloud, 1);
 	observed_clear(&o);
 	fake.second_away = true;
-	EXPECT_LOOK(&w, &k, "terminate     orphan               instance=i-1 (no node has this machine)\n");
+	EXPECT_LOOK(&w, &k, "terminate     orphan               instance=i-1 launch=l-0 (no node has this machine)\n");
 	observe(&w, &o, &k, 0, false);
 	assert_false(o.ec2);
 	assert_string_equal(o.ec2_why.text, "far: EC2 says no");
@@ -231,12 +231,248 @@ static void keeps_the_capacity_memory(void **state)
 	fake_close(&w);
 }
 
+/* ---- health */
+
+static void set_unwell(const char *ids)
+{
+	strs_clear(&fake.unwell);
+	assert_int_equal(strs_split(&fake.unwell, ids, ','), 0);
+}
+
+/* Ids of the unwell machines of one look, "-" if they were not read. */
+static void expect_unwell(struct world *w, struct kept *k, const char *want)
+{
+	struct observed o;
+	struct strs ids = {0};
+	char *text;
+
+	observe(w, &o, k, 0, false);
+	for (size_t i = 0; o.healths && i < o.healths->n; i++)
+		assert_int_equal(strs_add(&ids, o.healths->v[i].instance), 0);
+	text = o.healths ? strs_join(&ids, ",") : str_dup("-");
+	assert_string_equal(text, want);
+	free(text);
+	strs_clear(&ids);
+	observed_clear(&o);
+}
+
+/* Three questions a period, not a loop; others' machines are nobody's business; unread is not well. */
+static void reads_who_is_unwell(void **state)
+{
+	struct kept k = {0};
+	struct world w;
+
+	(void)state;
+	fake_open(&w, true);
+	set_unwell("i-1,i-other");
+	expect_unwell(&w, &k, ""); /* no machine, no question */
+	fake_instance("i-1", "10.0.0.1", "l-1", INSTANCE_RUNNING);
+	k.healths_mono_ms -= 60000;
+	strs_clear(&fake.trace);
+	expect_unwell(&w, &k, "i-1");
+	EXPECT_TRACE("ec2 describe cluster", "ec2 unwell");
+	set_unwell("");
+	expect_unwell(&w, &k, "i-1"); /* as it was told a moment ago */
+	EXPECT_TRACE("ec2 describe cluster");
+	k.healths_mono_ms -= 60000;
+	fake.health_away = true;
+	expect_unwell(&w, &k, "-");
+	expect_unwell(&w, &k, "-");
+	EXPECT_TRACE("ec2 describe cluster", "ec2 unwell", "ec2 describe cluster", "ec2 unwell"); /* asked again each time */
+	fake.health_away = false;
+	expect_unwell(&w, &k, "");
+	fake.ec2_away = true;
+	expect_unwell(&w, &k, "-");
+	kept_clear(&k);
+	fake_close(&w);
+}
+
+/* ---- trouble of a source */
+
+static size_t count_events(struct world *w, const char *type, const char *text)
+{
+	struct event_query q = {.type = type};
+	struct events l = {0};
+	size_t n = 0;
+
+	assert_int_equal(store_events(w->store, &q, &l, NULL), 0);
+	for (size_t i = 0; i < l.n; i++)
+		n += strstr(l.v[i].detail, text) != NULL;
+	events_clear(&l);
+	return n;
+}
+
+static int64_t since(struct world *w, const char *name)
+{
+	struct source_rows l = {0};
+	int64_t ms = -1;
+
+	assert_int_equal(store_sources(w->store, &l, NULL), 0);
+	for (size_t i = 0; i < l.n; i++)
+		ms = str_eq(l.v[i].name, name) ? l.v[i].since_ms : ms;
+	source_rows_clear(&l);
+	return ms;
+}
+
+static void look_times(struct world *w, struct kept *k, int n)
+{
+	while (n-- > 0)
+		free(look(w, k));
+}
+
+static void tells_trouble_at_both_ends(void **state)
+{
+	struct kept k = {0};
+	struct world w;
+	int64_t began;
+
+	(void)state;
+	fake_open(&w, true);
+	fake.ec2_away = true;
+	look_times(&w, &k, 1);
+	began = since(&w, "ec2");
+	assert_true(began > 0);
+	look_times(&w, &k, 3);
+	assert_int_equal(since(&w, "ec2"), began);
+	assert_int_equal(since(&w, "slurm"), 0);
+	assert_int_equal(count_events(&w, "source-failed", "ec2: EC2 says no"), 1);
+	fake.ec2_away = false;
+	look_times(&w, &k, 3);
+	assert_int_equal(since(&w, "ec2"), 0);
+	assert_int_equal(count_events(&w, "source-failed", ""), 1);
+	assert_int_equal(count_events(&w, "source-recovered", "ec2: well again after 0 s: EC2 says no"), 1);
+	kept_clear(&k);
+	fake_close(&w);
+}
+
+/* Nothing can be written: the loop goes on watching, and what happened meanwhile is written when it can be. */
+static void state_file_of_somebody_else(void **state)
+{
+	struct kept k = {0};
+	struct world w;
+	struct store *rw;
+	struct err e = {""};
+
+	(void)state;
+	fake_open(&w, true);
+	fake_instance("i-1", "10.0.0.1", "l-1", INSTANCE_RUNNING)->launch_time_ms = 1000;
+	rw = w.store;
+	w.store = store_open_readonly(fake_store_path(), &e);
+	assert_non_null(w.store);
+	fake.ec2_away = true;
+	look_times(&w, &k, 1);
+	assert_true(k.sources.v[SOURCE_STATE].failing);
+	fake.ec2_away = false;
+	EXPECT_LOOK(&w, &k, "terminate     orphan               instance=i-1 launch=l-1 (no node has this machine)\n");
+	store_close(w.store);
+	w.store = rw;
+	look_times(&w, &k, 1);
+	assert_false(k.sources.v[SOURCE_STATE].failing);
+	look_times(&w, &k, 1);
+	assert_int_equal(count_events(&w, "source-recovered", "state: well again"), 1);
+	assert_int_equal(count_events(&w, "source-recovered", "ec2: well again"), 1);
+	kept_clear(&k);
+	fake_close(&w);
+}
+
+/* ---- the clock */
+
+static void sees_that_the_clock_was_set(void **state)
+{
+	static const struct {
+		int64_t wall, mono, by, set;
+	} c[] = {
+	    {1000000, 500, 0, 0},	/* the first look */
+	    {1060000, 60500, 0, 0},	/* a minute on both */
+	    {1124999, 120500, 0, 0},	/* hurried a little */
+	    {1185000, 180500, 0, 0},	/* again: not summed up */
+	    {8445000, 240500, 7200000, 8445000}, /* two hours forward */
+	    {8505000, 300500, 0, 8445000},
+	    {1365000, 360500, -7200000, 1365000}, /* and back */
+	    {1370000, 360500, 5000, 1370000},	  /* exactly enough */
+	};
+	struct clock_watch w = {0};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(c); i++) {
+		assert_int_equal(clock_watch_look(&w, c[i].wall, c[i].mono), c[i].by);
+		assert_int_equal(w.set_ms, c[i].set);
+	}
+}
+
+/* Machines that are hours old by the new clock only are not ended; nor are those that a daemon finds whose last loop was later. */
+static void ages_begin_when_the_clock_was_set(void **state)
+{
+	struct kept k = {0}, fresh = {0};
+	struct world w;
+
+	(void)state;
+	fake_open(&w, true);
+	fake_instance("i-1", "10.0.0.1", "l-1", INSTANCE_RUNNING)->launch_time_ms = clock_wall_ms() - 7200000;
+	free(look(&w, &k)); /* would end it */
+	k.clock.wall_ms -= 7200000;
+	EXPECT_LOOK(&w, &k, "");
+	EXPECT_LOOK(&w, &k, "");
+	k.clock.set_ms -= 200000;
+	EXPECT_LOOK(&w, &k, "terminate     orphan               instance=i-1 launch=l-1 (no node has this machine)\n");
+	assert_int_equal(store_source_ok(w.store, "loop", clock_wall_ms() + 7200000, NULL), 0);
+	EXPECT_LOOK(&w, &fresh, "");
+	kept_clear(&k);
+	kept_clear(&fresh);
+	fake_close(&w);
+}
+
+/* ---- notes */
+
+static void note(struct plan *p, const char *code, const char *node, const char *instance)
+{
+	struct action *a = plan_add(p, ACT_NOTE, code);
+
+	a->node = str_dup(node);
+	a->instance = str_dup(instance);
+	a->reason = str_dup("look at it");
+}
+
+/* Once for a code, a node and a machine: not in the next loop, not after a restart; again when it had been over. */
+static void notes_are_said_once(void **state)
+{
+	struct notes l = {0};
+	struct plan p = {0}, none = {0};
+	struct world w;
+
+	(void)state;
+	fake_open(&w, true);
+	note(&p, "two-names", "n-1", "i-1");
+	note(&p, "two-names", "n-2", "i-1");
+	note(&p, "no-launch", NULL, "i-2");
+	plan_add(&p, ACT_TERMINATE, "orphan")->instance = str_dup("i-3");
+	notes_say(&w, &l, &p);
+	notes_say(&w, &l, &none);
+	notes_say(&w, &l, &p);
+	assert_int_equal(count_events(&w, "note", "two-names: look at it"), 2);
+	assert_int_equal(count_events(&w, "note", ""), 3);
+	notes_clear(&l);
+	note(&p, "two-machines", "n-1", "i-1");
+	notes_say(&w, &l, &p);
+	assert_int_equal(count_events(&w, "note", ""), 4);
+	l.seen_ms[0] -= 3600001;
+	notes_say(&w, &l, &none);
+	notes_say(&w, &l, &p);
+	assert_int_equal(count_events(&w, "note", ""), 5);
+	notes_clear(&l);
+	plan_clear(&p);
+	fake_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(names_what_was_not_read),	     cmocka_unit_test(reads_every_cloud),
 	    cmocka_unit_test(follows_a_block),		     cmocka_unit_test(sweeps_left_over_reservations),
 	    cmocka_unit_test(keeps_the_capacity_memory),
+	    cmocka_unit_test(reads_who_is_unwell),	     cmocka_unit_test(tells_trouble_at_both_ends),
+	    cmocka_unit_test(state_file_of_somebody_else),   cmocka_unit_test(sees_that_the_clock_was_set),
+	    cmocka_unit_test(ages_begin_when_the_clock_was_set), cmocka_unit_test(notes_are_said_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
