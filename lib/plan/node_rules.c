@@ -24,6 +24,9 @@
 #define DO_REPLACE (DO_CLEAN | DO_POWER_DOWN)
 
 const struct node_rule node_rules[] = {
+	{ .code = "down-stopped", .bases = BASE(NS_DOWN), .machine = MACHINE_NONE, .why = WHY_AUTOMATIC, .unless = WHEN_SERVES,
+	  .because = "DOWN without a machine while the fleet is stopped: a job that came by another partition would take it and be refused "
+		     "again and again. It comes back with the fleet" },
 	/* ---- powered down, no machine: may it be used? Whoever reserved a node wants that one. */
 	{ .code = "protected", .bases = BASE(NS_IDLE), .required = NS_POWERED_DOWN,
 	  .forbidden = HELD | MOVING | RESERVED | NS_NO_RESPOND | NS_COMPLETING, .machine = MACHINE_NONE, .when = WHEN_PROTECTED,
