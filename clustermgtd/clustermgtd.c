@@ -4,6 +4,7 @@
  */
 #include "build_config.h"
 
+#include "clustermgtd/exporter.h"
 #include "clustermgtd/loop.h"
 #include "clustermgtd/notify.h"
 #include "clustermgtd/observe.h"
@@ -14,6 +15,7 @@
 #include "lib/base/log.h"
 #include "lib/base/options.h"
 #include "lib/base/proc.h"
+#include "lib/base/str.h"
 #include "lib/cluster/settings.h"
 #include "lib/plan/plan.h"
 
@@ -87,29 +89,46 @@ static int dry_run(struct err *e)
 	return rc;
 }
 
-static void refresh(struct world *w)
+static void refresh(struct world *w, struct exporter *x)
 {
 	struct err e = {""};
 
 	if (world_refresh(w, &e) < 0 && say_again(e.text))
 		log_error("%s", e.text);
+	if (x && exporter_listen(x, w->settings->metrics_port, &e) < 0 && say_again(e.text))
+		log_warn("%s", e.text);
+}
+
+static void tell(struct exporter *x, struct metrics *m)
+{
+	char *status = str_fmt("STATUS=%s", m->status ? m->status : "");
+
+	if (status)
+		notify(status);
+	free(status);
+	if (x) {
+		exporter_publish(x, m->text);
+		m->text = NULL;
+	}
 }
 
 /* Unfinished work shortens the pause, ever less while it stays unfinished. */
-static void run(struct world *w, int fd, bool once)
+static void run(struct world *w, struct exporter *x, int fd, bool once)
 {
-	int64_t period = w->settings->loop_s * 1000, pause = HURRY_MS;
-	struct kept k = {0};
+	int64_t pause = HURRY_MS;
+	struct kept k = {.metrics.wanted = !once};
 
 	while (!apply_stop) {
-		int64_t wake = INT64_MAX, ms;
+		int64_t wake = INT64_MAX, period, ms;
 		bool hurry;
 
-		refresh(w);
+		refresh(w, x);
 		hurry = loop(w, &k, &wake, NULL);
 		notify("WATCHDOG=1");
 		if (once)
 			break;
+		tell(x, &k.metrics);
+		period = w->settings->loop_s * 1000;
 		ms = hurry && pause < period ? pause : period;
 		if (wake - clock_wall_ms() < ms)
 			ms = wake - clock_wall_ms();
@@ -123,6 +142,7 @@ static void run(struct world *w, int fd, bool once)
 
 static int serve(const struct options *opt, struct err *e)
 {
+	struct exporter *x = NULL;
 	struct world w;
 	int lock, fd;
 
@@ -136,7 +156,10 @@ static int serve(const struct options *opt, struct err *e)
 	if (fd >= 0) {
 		log_info("clustermgtd %s started (process %ld)", PACKAGE_VERSION, (long)getpid());
 		notify("READY=1");
-		run(&w, fd, opt->once);
+		if (!opt->once)
+			x = exporter_create(NULL); /* without memory for it there is none */
+		run(&w, x, fd, opt->once);
+		exporter_destroy(x);
 		notify("STOPPING=1");
 		log_info("clustermgtd ended");
 	}

@@ -3,6 +3,7 @@
  */
 #include "clustermgtd/loop.h"
 
+#include "clustermgtd/notify.h"
 #include "clustermgtd/observe.h"
 #include "clustermgtd/stamp.h"
 #include "lib/apply/apply.h"
@@ -65,6 +66,7 @@ bool loop(struct world *w, struct kept *k, int64_t *wake_ms, struct loop_times *
 
 	observe(w, &o, k, deadline, false);
 	observed = now_us();
+	notify("WATCHDOG=1"); /* EC2 may have taken its minute, and slurmctld some */
 	failures = observed_plan(w, &o, k, &p) < 0;
 	decided = now_us();
 	notes_say(w, &k->notes, &p);
@@ -75,6 +77,7 @@ bool loop(struct world *w, struct kept *k, int64_t *wake_ms, struct loop_times *
 	beat(w);
 	observed_forget(w, &o);
 	*wake_ms = observed_wake_ms(&o, k, *wake_ms);
+	metrics_loop(w, &o, k, &p, failures, now_us() - start);
 	if (times)
 		*times = (struct loop_times){observed - start, decided - observed, now_us() - decided, p.n};
 	open = failures > 0 || acts(&p) || observed_unfinished(&o);

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* "READY=1", "WATCHDOG=1", "STOPPING=1". */
+/* "READY=1", "WATCHDOG=1", "STOPPING=1", "STATUS=...". */
 void notify(const char *message);
 /* Half of the watchdog's time in ms, INT64_MAX if there is none. */
 int64_t notify_period_ms(void);

@@ -161,6 +161,7 @@ void kept_clear(struct kept *k)
 	concerns_clear(&k->concerns);
 	healths_clear(&k->healths);
 	notes_clear(&k->notes);
+	metrics_clear(&k->metrics);
 }
 
 void observed_forget(struct world *w, const struct observed *o)

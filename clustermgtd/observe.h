@@ -7,6 +7,7 @@
 #include "clustermgtd/block_watch.h"
 #include "clustermgtd/clock_watch.h"
 #include "clustermgtd/concerns.h"
+#include "clustermgtd/metrics.h"
 #include "clustermgtd/source.h"
 #include "lib/apply/note.h"
 #include "lib/base/err.h"
@@ -45,6 +46,7 @@ struct kept {
 	struct healths healths; /* as EC2 told last */
 	bool healths_read;
 	int64_t healths_mono_ms; /* when it was asked last */
+	struct metrics metrics;
 };
 
 struct observed {

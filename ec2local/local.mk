@@ -1,5 +1,4 @@
-# ec2local: nothing of it is built without libmicrohttpd
-if HAVE_MICROHTTPD
+# ec2local: an EC2 on one machine
 pkglibexec_PROGRAMS += %D%/ec2local-machine
 %C%_ec2local_machine_SOURCES = %D%/machine_main.c lib/base/sanitizer.c %D%/rootfs.c %D%/rootfs.h %D%/link.c %D%/link.h %D%/init.c %D%/init.h
 %C%_ec2local_machine_LDADD = lib/base/libbase.a $(JSONC_LIBS)
@@ -23,5 +22,4 @@ libs_ec2local = %D%/libec2local.a lib/base/libbase.a $(MICROHTTPD_LIBS) $(OPENSS
 pkglibexec_PROGRAMS += %D%/ec2local
 %C%_ec2local_SOURCES = %D%/ec2local.c lib/base/sanitizer.c
 %C%_ec2local_LDADD = $(libs_ec2local)
-endif
 dist_pkgdata_DATA += %D%/instance_types.json

@@ -22,6 +22,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#if MHD_VERSION >= 0x00097002
+typedef enum MHD_Result mhd_result;
+#else
+typedef int mhd_result; /* RHEL 8 */
+#endif
+
 #define BODY_MAX (4u * 1024 * 1024) /* EC2 takes far less */
 #define LISTENERS_MAX 2
 #define CONNECTIONS_MAX 900 /* below the usual limit of 1024 descriptors */
@@ -116,7 +122,7 @@ static void on_end(void *cls, struct MHD_Connection *connection, void **context,
 	*context = NULL;
 }
 
-static enum MHD_Result on_header(void *cls, enum MHD_ValueKind kind, const char *key, const char *val)
+static mhd_result on_header(void *cls, enum MHD_ValueKind kind, const char *key, const char *val)
 {
 	(void)kind;
 	return kvs_add(cls, key, val ? val : "") == 0 ? MHD_YES : MHD_NO;
@@ -146,11 +152,11 @@ static void add_date(struct MHD_Response *r, int64_t skew_s)
 		MHD_add_response_header(r, MHD_HTTP_HEADER_DATE, text);
 }
 
-static enum MHD_Result send_answer(struct exchange *x, int64_t skew_s)
+static mhd_result send_answer(struct exchange *x, int64_t skew_s)
 {
 	size_t n = x->answer.body.n;
 	struct MHD_Response *r;
-	enum MHD_Result rc;
+	mhd_result rc;
 	char *text;
 
 	if (x->answer.drop)
@@ -181,7 +187,7 @@ static void take_body(struct exchange *x, const char *data, size_t n)
 	}
 }
 
-static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, const char *url, const char *method,
+static mhd_result on_request(void *cls, struct MHD_Connection *connection, const char *url, const char *method,
 				  const char *version, const char *data, size_t *size, void **context)
 {
 	struct listener *l = cls;

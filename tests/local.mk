@@ -13,22 +13,17 @@ include tests/unit/computemgtd.mk
 EXTRA_DIST += demo examples tests/run_scenarios tests/lib tests/scenarios
 
 # The table of rooms: who may include whom, headers that stand alone, a pure lib/plan.
-if HAVE_MICROHTTPD
-layers_microhttpd = yes
-else
-layers_microhttpd = no
-endif
 if HAVE_CMOCKA
 layers_cmocka = yes
 else
 layers_cmocka = no
 endif
 AM_TESTS_ENVIRONMENT = \
-	CC='$(CC)'; HAVE_MICROHTTPD=$(layers_microhttpd); HAVE_CMOCKA=$(layers_cmocka); \
+	CC='$(CC)'; HAVE_CMOCKA=$(layers_cmocka); \
 	LAYERS_FLAGS='-I$(top_builddir) $(SLURM_CPPFLAGS) $(AM_CFLAGS) -Werror'; \
 	ASAN_OPTIONS=$${ASAN_OPTIONS-log_path=stderr}; UBSAN_OPTIONS=$${UBSAN_OPTIONS-log_path=stderr}; \
 	VERSION='$(VERSION)'; HARDENING='$(enable_hardening)'; PROGRAMS='$(bin_PROGRAMS) $(sbin_PROGRAMS) $(pkglibexec_PROGRAMS)'; CFLAGS='$(CFLAGS)'; \
-	export VERSION HARDENING PROGRAMS CFLAGS CC HAVE_MICROHTTPD HAVE_CMOCKA LAYERS_FLAGS ASAN_OPTIONS UBSAN_OPTIONS;
+	export VERSION HARDENING PROGRAMS CFLAGS CC HAVE_CMOCKA LAYERS_FLAGS ASAN_OPTIONS UBSAN_OPTIONS;
 TESTS += tests/layers tests/layers_red tests/hardening
 EXTRA_DIST += tests/layers tests/layers_red tests/hardening
 

@@ -34,6 +34,7 @@ struct store;
 /* What each program opens at its start and closes at its end. */
 struct world {
 	struct settings *settings;
+	struct { dev_t dev; ino_t ino; int64_t changed_ns; } settings_file; /* that they were read from; zeros = there was none */
 	struct generation *gen;
 	struct store *store;
 	struct aws *aws;    /* the cluster's own cloud */
@@ -63,8 +64,8 @@ int world_begin(const char *ident, bool foreground, struct err *e);
 int world_open(struct world *w, const char *ident, bool foreground, struct err *e);
 /* The same for a run that must change nothing: the state file is only read, and may be absent (w->store NULL then). */
 int world_open_readonly(struct world *w, struct err *e);
-/* For a daemon: take a newer generation, a state file that was deleted or replaced, and a rotated log. 1 something changed, 0
- * not, -1 the old is kept. */
+/* For a daemon: take changed settings (but SlurmConf, which needs a new start), a newer generation, a state file that was deleted or
+ * replaced, and a rotated log. 1 something changed, 0 not, -1 the old is kept. */
 int world_refresh(struct world *w, struct err *e);
 void world_close(struct world *w);
 

@@ -86,11 +86,24 @@ static int problems_to_err(const struct problems *p, struct err *e)
 	return first ? err_nomem(e) : -1;
 }
 
+static void identify_settings(struct world *w)
+{
+	struct stat st;
+
+	memset(&w->settings_file, 0, sizeof w->settings_file);
+	if (stat(SETTINGS_PATH, &st))
+		return;
+	w->settings_file.dev = st.st_dev;
+	w->settings_file.ino = st.st_ino;
+	w->settings_file.changed_ns = st.st_ctim.tv_sec * INT64_C(1000000000) + st.st_ctim.tv_nsec;
+}
+
 static int open_settings(struct world *w, struct err *e)
 {
 	struct problems p = {0};
 	int rc = 0;
 
+	identify_settings(w); /* before the file is read: a change meanwhile is one for the next look */
 	w->settings = settings_load(SETTINGS_PATH, &p);
 	if (!w->settings)
 		rc = problems_to_err(&p, e);
@@ -338,6 +351,40 @@ static int64_t current_number(void)
 	return num_i64(base, 0, INT64_MAX, &number, NULL) < 0 ? -1 : number;
 }
 
+/* Connections of `fresh` in the place of ours. */
+static void take_clouds(struct world *w, struct world *fresh)
+{
+	close_clouds(w);
+	w->aws = fresh->aws;
+	w->clouds = fresh->clouds;
+	w->n_clouds = fresh->n_clouds;
+}
+
+/* All or nothing; a file with mistakes changes nothing and is looked at again the next time. */
+static int refresh_settings(struct world *w, struct err *e)
+{
+	struct world fresh = {0};
+
+	identify_settings(&fresh);
+	if (!memcmp(&fresh.settings_file, &w->settings_file, sizeof fresh.settings_file))
+		return 0;
+	if (open_settings(&fresh, e) < 0)
+		return err_prefix(e, "changed settings are not taken");
+	if (open_clouds(&fresh, w->gen, e) < 0) {
+		close_clouds(&fresh);
+		settings_destroy(fresh.settings);
+		return err_prefix(e, "changed settings are not taken");
+	}
+	if (!str_eq(fresh.settings->slurm_conf, w->settings->slurm_conf))
+		log_warn("SlurmConf changed in %s: it takes a new start of %s", SETTINGS_PATH, w->ident);
+	take_clouds(w, &fresh);
+	settings_destroy(w->settings);
+	w->settings = fresh.settings;
+	w->settings_file = fresh.settings_file;
+	log_info("now working with the changed %s", SETTINGS_PATH);
+	return 1;
+}
+
 static int refresh_generation(struct world *w, struct err *e)
 {
 	struct world fresh = {.settings = w->settings};
@@ -353,24 +400,22 @@ static int refresh_generation(struct world *w, struct err *e)
 		generation_destroy(g);
 		return -1;
 	}
-	close_clouds(w);
-	w->aws = fresh.aws;
-	w->clouds = fresh.clouds;
-	w->n_clouds = fresh.n_clouds;
+	take_clouds(w, &fresh);
 	log_info("now working with generation %lld (before: %lld)", (long long)g->number, (long long)w->gen->number);
 	generation_destroy(w->gen);
 	w->gen = g;
 	return 1;
 }
 
+/* Each on its own: what cannot be taken keeps nothing else back. The last trouble is told. */
 int world_refresh(struct world *w, struct err *e)
 {
-	int store, gen;
+	int settings = refresh_settings(w, e), store, gen;
 
 	reopen_log(w);
 	store = refresh_store(w, e);
 	gen = store < 0 ? -1 : refresh_generation(w, e);
-	return gen < 0 ? -1 : store || gen;
+	return settings < 0 || gen < 0 ? -1 : settings || store || gen;
 }
 
 void world_close(struct world *w)

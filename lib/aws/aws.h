@@ -83,4 +83,13 @@ const char *aws_region(struct aws *a, struct err *e);
 /* HTTP requests sent to EC2 so far, for logs and benchmarks. */
 uint64_t aws_call_count(const struct aws *a);
 
+/* The same for the whole process, each request by its action and how it ended. Connections come and go with the applied
+ * generation, these numbers only grow. Borrowed until the next call. */
+struct aws_count {
+	const char *action; /* "DescribeInstances" */
+	enum aws_class class;
+	uint64_t n;
+};
+const struct aws_count *aws_counts(size_t *n);
+
 #endif

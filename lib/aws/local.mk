@@ -9,4 +9,4 @@ noinst_LIBRARIES += %D%/libaws.a
 	%D%/ec2_placement.c %D%/http.c %D%/http.h %D%/imds.c %D%/ini.c %D%/ini.h \
 	%D%/credentials_chain.h %D%/credentials_profile.c %D%/credentials_role.c %D%/credentials_cache.c %D%/credentials_process.c \
 	%D%/credentials_local.c %D%/credentials_sts.c %D%/secret.c %D%/secret.h %D%/sign.c %D%/sign.h %D%/service.c %D%/service.h \
-	%D%/quotas.c %D%/quotas.h %D%/quota_code.c %D%/credentials.c %D%/credentials.h %D%/connection.c %D%/connection.h %D%/perform.c %D%/terminate.c
+	%D%/quotas.c %D%/quotas.h %D%/quota_code.c %D%/credentials.c %D%/credentials.h %D%/connection.c %D%/connection.h %D%/perform.c %D%/count.c %D%/count.h %D%/terminate.c

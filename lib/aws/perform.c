@@ -5,6 +5,7 @@
  */
 #include "lib/aws/call.h"
 #include "lib/aws/connection.h"
+#include "lib/aws/count.h"
 #include "lib/aws/http.h"
 #include "lib/aws/query.h"
 #include "lib/aws/reply.h"
@@ -373,14 +374,15 @@ static void flight_ended(void *arg, void *tag, const struct http_answer *answer)
 
 	run->active--;
 	run->unanswered -= f->phase == ACTIVE;
-	if (answer->fault) {
+	if (answer->fault)
 		fault_error(answer, &error);
-		judge(f, &error, answer);
-	} else if (reply_end(f->reply, answer->status, &error)) {
-		judge(f, &error, answer);
-	} else {
+	else if (reply_end(f->reply, answer->status, &error) == 0)
+		error.class = AWS_OK;
+	count_request(f->call->action, error.class);
+	if (error.class == AWS_OK)
 		take_page(f);
-	}
+	else
+		judge(f, &error, answer);
 }
 
 /* --- the verbs of ec2.h */

@@ -23,11 +23,8 @@ endif
 if HAVE_CMOCKA
 check_PROGRAMS += %D%/test_notify %D%/test_observe
 TESTS += %D%/test_notify %D%/test_observe
-%C%_test_observe_SOURCES = %D%/test_observe.c clustermgtd/observe.c clustermgtd/observe.h \
-	clustermgtd/block_watch.c clustermgtd/block_watch.h clustermgtd/clock_watch.c clustermgtd/clock_watch.h \
-	clustermgtd/clouds.c clustermgtd/clouds.h clustermgtd/decide.c clustermgtd/rows.c clustermgtd/rows.h \
-	clustermgtd/source.c clustermgtd/source.h clustermgtd/concerns.c clustermgtd/concerns.h $(apply_fake)
-%C%_test_observe_LDADD = $(apply_libs)
+%C%_test_observe_SOURCES = %D%/test_observe.c $(apply_fake)
+%C%_test_observe_LDADD = clustermgtd/libloop.a $(apply_libs)
 %C%_test_notify_SOURCES = %D%/test_notify.c %D%/test.h clustermgtd/notify.c clustermgtd/notify.h
 %C%_test_notify_LDADD = lib/base/libbase.a $(JSONC_LIBS) $(CMOCKA_LIBS)
 endif

@@ -1,5 +1,4 @@
 # unit tests of ec2local: a cmocka program per noun, added to check_PROGRAMS and TESTS
-if HAVE_MICROHTTPD
 if HAVE_CMOCKA
 ec2local_tests = %D%/test_ec2local_cloud %D%/test_params %D%/test_policy %D%/test_sigv4check
 check_PROGRAMS += $(ec2local_tests)
@@ -17,5 +16,4 @@ libs_test_ec2local = $(libs_ec2local) $(CMOCKA_LIBS)
 endif
 # the server against the aws command and botocore; skips itself where they are missing
 TESTS += tests/oracle/ec2local_aws
-endif
 EXTRA_DIST += tests/oracle/ec2local_aws
