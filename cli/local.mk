@@ -15,7 +15,8 @@ bin_PROGRAMS += %D%/slurm-ec2
 	%D%/cmd_plan.c \
 	%D%/cmd_policy.c \
 	%D%/cmd_render.c \
-	%D%/cmd_status.c \
+	%D%/text.c %D%/text.h %D%/look.h %D%/look_read.c %D%/look_judge.c \
+	%D%/cmd_status.c %D%/status.h %D%/status_judge.c %D%/status_text.c %D%/status_json.c \
 	%D%/cmd_uninstall.c \
 	%D%/cmd_version.c
 %C%_slurm_ec2_CPPFLAGS = $(AM_CPPFLAGS) -DSE_SLURM_VERSION='"$(SE_SLURM_VERSION)"'

@@ -33,7 +33,8 @@ done
 expect "$(printf 'queue1-st-t2micro-1 alloc')" "$(short_states queue1-st-t2micro-1 %t)" "the static node"
 all_are 'queue1-dy-other-[1-4]' 'idle~' || all_are 'queue1-dy-other-[2-4]' 'idle~' || fail "the other resource is disabled too"
 on_head slurm-ec2 status >"$RUN/status.txt"
-grep -qE '^t2.micro +ap-northeast-1a +on-demand +InsufficientInstanceCapacity .* in [0-9]+ s +4$' "$RUN/status.txt" ||
+grep -A1 '^  t2.micro in ap-northeast-1a, on-demand: InsufficientInstanceCapacity$' "$RUN/status.txt" |
+	grep -qE '^    refused [0-9]+ s ago, asked again in [0-9]+ s; 4 nodes disabled$' ||
 	fail "status does not show the shortage: $(<"$RUN/status.txt")"
 
 step "the second try lands on the other resource"

@@ -25,7 +25,7 @@ expect 0 "$(on_head sinfo --noheader --list-reasons --format=%E | grep -c Code |
 step "what a person sees"
 on_head slurm-ec2 status >"$RUN/status.txt"
 for zone in ap-northeast-1a ap-northeast-1c; do
-	grep -qE "^t3.medium +$zone +on-demand +InsufficientInstanceCapacity " "$RUN/status.txt" || fail "status does not show the shortage: $(<"$RUN/status.txt")"
+	grep -qxF "  t3.medium in $zone, on-demand: InsufficientInstanceCapacity" "$RUN/status.txt" || fail "status does not show the shortage: $(<"$RUN/status.txt")"
 done
 on_head slurm-ec2 events >"$RUN/events.txt"
 grep -q 't3.medium .*InsufficientInstanceCapacity: We currently do not have sufficient t3.medium capacity' "$RUN/events.txt" || fail "events do not show EC2's words: $(<"$RUN/events.txt")"

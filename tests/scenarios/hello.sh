@@ -29,9 +29,9 @@ expect 1 "$(instance_count)" "instances after the boot script ran again"
 
 step "status is for everybody, but for what lies in SlurmUser's files"
 ! as_alice slurm-ec2 status >"$RUN/out" || fail "all sources answered alice"
-grep -qE '^queue1 .* 10 +9 ' "$RUN/out" || fail "no nodes: $(<"$RUN/out")"
-grep -q '^EC2 cannot be asked: this part needs root or SlurmUser (slurm)' "$RUN/out" || fail "no word about EC2: $(<"$RUN/out")"
-grep -q '^our state cannot be read: this part needs root or SlurmUser (slurm)' "$RUN/out" || fail "no word about the state: $(<"$RUN/out")"
+grep -qE '^queue1/t2micro .* 10 +9 ' "$RUN/out" || fail "no nodes: $(<"$RUN/out")"
+grep -q '^EC2 *CANNOT BE ASKED: this part needs root or SlurmUser (slurm)' "$RUN/out" || fail "no word about EC2: $(<"$RUN/out")"
+grep -q '^our state *CANNOT BE READ: this part needs root or SlurmUser (slurm)' "$RUN/out" || fail "no word about the state: $(<"$RUN/out")"
 on_head slurm-ec2 status >"$RUN/out" || fail "root: $(<"$RUN/out")"
 
 step "clustermgtd is alone, and says so to who starts another"

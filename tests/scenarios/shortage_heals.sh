@@ -23,7 +23,8 @@ wait_for 120 "no node is left to be tried" no_node_is_free
 short=$(launches | wc -l)
 expect 10 "$(on_head sinfo --noheader --Node --format=%E | grep -cF '(Code:InsufficientInstanceCapacity)')" "nodes that say why"
 on_head slurm-ec2 status >"$RUN/status.txt"
-grep -qE '^t2.micro +ap-northeast-1a +on-demand +InsufficientInstanceCapacity .* in [0-9]+ s +2$' "$RUN/status.txt" ||
+grep -A1 '^  t2.micro in ap-northeast-1a, on-demand: InsufficientInstanceCapacity$' "$RUN/status.txt" |
+	grep -qE '^    refused [0-9]+ s ago, asked again in [0-9]+ s; 2 nodes disabled$' ||
 	fail "status does not show the shortage: $(<"$RUN/status.txt")"
 step "nobody asks while it is closed"
 looked=$(calls DescribeInstances)

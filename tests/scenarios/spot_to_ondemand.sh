@@ -30,7 +30,7 @@ expect 3 "$(on_head sort -u /home/alice/three.out | wc -l)" "hosts"
 expect "2 None, 1 spot" "$(lifecycles)" "lifecycles"
 expect "" "$(on_head sinfo --noheader --states=down,drain --format=%N)" "nodes down or drained"
 on_head slurm-ec2 status >"$RUN/status.txt"
-grep -qE '^t2.micro +ap-northeast-1a +spot ' "$RUN/status.txt" || fail "status does not show the shortage: $(<"$RUN/status.txt")"
+grep -q '^  t2.micro in ap-northeast-1a, spot: ' "$RUN/status.txt" || fail "status does not show the shortage: $(<"$RUN/status.txt")"
 
 step "spot has machines again: the next job gets them"
 control '{"reset": true}'
