@@ -36,7 +36,7 @@ static int print_text(const struct status *s, const struct status_show *show)
 static int show(const struct status_show *how, int json, struct err *e)
 {
 	struct status s = { 0 };
-	int rc = look_read(&s.look, "slurm-ec2 status", status_wants_job, e);
+	int rc = look_read(&s.look, "slurm-ec2 status", status_wants_job, NULL, e);
 
 	if (rc == 0)
 		rc = look_judge(&s.look, e);

@@ -26,6 +26,7 @@ extern const struct command cmd_status;
 extern const struct command cmd_events;
 extern const struct command cmd_fleet;
 extern const struct command cmd_freeze;
+extern const struct command cmd_explain;
 extern const struct command cmd_limits;
 extern const struct command cmd_plan;
 extern const struct command cmd_policy;

@@ -11,6 +11,7 @@ bin_PROGRAMS += %D%/slurm-ec2
 	%D%/cmd_events.c \
 	%D%/cmd_fleet.c %D%/fleet_view.c %D%/fleet_view.h %D%/fleet_wait.c %D%/fleet_wait.h \
 	%D%/cmd_freeze.c \
+	%D%/cmd_explain.c %D%/explain.h %D%/explain_read.c %D%/explain_node.c %D%/explain_job.c %D%/explain_next.c %D%/explain_text.c \
 	%D%/cmd_limits.c %D%/limits.h %D%/limits_read.c %D%/limits_judge.c \
 	%D%/cmd_plan.c \
 	%D%/cmd_policy.c \

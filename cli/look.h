@@ -77,7 +77,7 @@ struct look {
 };
 
 /* wanted: which jobs are kept. -1 with e: there is nothing to show. note: begins our last line should libslurm end the process. */
-int look_read(struct look *l, const char *note, bool (*wanted)(const struct slurmctl_job_info *j), struct err *e);
+int look_read(struct look *l, const char *note, slurmctl_job_fn wanted, const void *of, struct err *e);
 int look_judge(struct look *l, struct err *e);
 void look_clear(struct look *l);
 
@@ -87,6 +87,8 @@ const struct binding *look_row(const struct look *l, const char *node);		  /* it
 const struct binding *look_row_of(const struct look *l, const char *instance);	  /* BOUND */
 const struct instance *look_instance(const struct look *l, const char *id);
 const struct launch *look_launch(const struct look *l, const char *id);		  /* an open one */
+/* When a node that powers up began to: Slurm does not tell, so the oldest sign counts: launch, machine, job (NULL = none). 0 = no sign. */
+int64_t look_waking_since(const struct look *l, const struct node *n, const struct slurmctl_job_info *j);
 const struct health *look_health(const struct look *l, const char *instance);
 const struct source_row *look_source(const struct look *l, const char *name);	  /* "loop", "slurm", "ec2", ... */
 /* A machine's resource, or SIZE_MAX. */

@@ -150,6 +150,26 @@ const struct launch *look_launch(const struct look *l, const char *id)
 	return NULL;
 }
 
+static void sooner(int64_t *since, int64_t ms)
+{
+	if (ms > 0 && (!*since || ms < *since))
+		*since = ms;
+}
+
+int64_t look_waking_since(const struct look *l, const struct node *n, const struct slurmctl_job_info *j)
+{
+	const struct binding *b = look_row(l, n->name);
+	const struct instance *i = b ? look_instance(l, b->instance) : NULL;
+	const struct launch *launch = b ? look_launch(l, b->launch) : NULL;
+	int64_t since = 0;
+
+	sooner(&since, b ? b->since_ms : 0);
+	sooner(&since, launch ? launch->created_ms : 0);
+	sooner(&since, i ? i->launch_time_ms : 0);
+	sooner(&since, j && j->configuring ? j->start_s * 1000 : 0);
+	return since;
+}
+
 const struct health *look_health(const struct look *l, const char *instance)
 {
 	for (size_t i = 0; instance && i < l->healths.n; i++)

@@ -48,7 +48,7 @@ static char *why_closed(const struct look *l, const struct err *e)
 
 /* --- slurmctld */
 
-static void read_slurm(struct look *l, const char *note, const char *conf, bool (*wanted)(const struct slurmctl_job_info *j))
+static void read_slurm(struct look *l, const char *note, const char *conf, slurmctl_job_fn wanted, const void *of)
 {
 	struct err e = { 0 };
 
@@ -57,7 +57,7 @@ static void read_slurm(struct look *l, const char *note, const char *conf, bool 
 		return;
 	}
 	if (slurmctl_ping(&e) || slurmctl_nodes(&l->nodes, &e) || slurmctl_partitions(&l->partitions, &e) ||
-	    slurmctl_jobs(wanted, &l->jobs, &e))
+	    slurmctl_jobs(wanted, of, &l->jobs, &e))
 		l->slurm_away = why(&e);
 	slurmctl_close();
 	if (l->slurm_away) { /* a part of it is no picture */
@@ -250,7 +250,7 @@ static struct look_rules rules_of(const struct settings *s)
 	};
 }
 
-int look_read(struct look *l, const char *note, bool (*wanted)(const struct slurmctl_job_info *j), struct err *e)
+int look_read(struct look *l, const char *note, slurmctl_job_fn wanted, const void *of, struct err *e)
 {
 	struct settings *set = session_settings(e);
 
@@ -261,7 +261,7 @@ int look_read(struct look *l, const char *note, bool (*wanted)(const struct slur
 	l->gen = generation_load(APPLIED_DIR, e);
 	if (l->gen) {
 		read_state(l);
-		read_slurm(l, note, set->slurm_conf, wanted);
+		read_slurm(l, note, set->slurm_conf, wanted, of);
 		read_ec2(l, set);
 	}
 	settings_destroy(set);

@@ -14,6 +14,7 @@ static const struct command *const commands[] = {
 	&cmd_render,
 	&cmd_apply,
 	&cmd_status,
+	&cmd_explain,
 	&cmd_events,
 	&cmd_fleet,
 	&cmd_freeze,

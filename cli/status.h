@@ -44,7 +44,7 @@ struct status {
 };
 
 /* Which jobs it needs: those that wake nodes, and those that Slurm put aside after a requeue. */
-bool status_wants_job(const struct slurmctl_job_info *j);
+bool status_wants_job(const struct slurmctl_job_info *j, const void *of);
 bool status_job_stuck(const struct slurmctl_job_info *j);
 /* look_judge() comes first. -1 on no memory. */
 int status_judge(struct status *s);

@@ -22,8 +22,9 @@ bool status_job_stuck(const struct slurmctl_job_info *j)
 	return j->restarts > 0 && str_eq(j->state, "PENDING") && str_eq(j->reason, SLURMCTL_BAD_CONSTRAINTS);
 }
 
-bool status_wants_job(const struct slurmctl_job_info *j)
+bool status_wants_job(const struct slurmctl_job_info *j, const void *of)
 {
+	(void)of;
 	return status_job_stuck(j) || (j->configuring && j->nodes && !j->ended);
 }
 
@@ -92,12 +93,6 @@ int status_disabled(const struct status *s, const struct offering *o)
 
 /* --- powering up */
 
-static void sooner(int64_t *since, int64_t ms)
-{
-	if (ms > 0 && (!*since || ms < *since))
-		*since = ms;
-}
-
 static const char *stage_of(const struct look *l, const struct node *n, const struct binding *b, const struct instance *i)
 {
 	if (node_state_is(n->state, 1u << NS_DOWN, 0, 0))
@@ -113,13 +108,11 @@ static const char *stage_of(const struct look *l, const struct node *n, const st
 	return "machine boots";
 }
 
-/* Slurm does not tell when it began: the oldest sign of it counts. */
 static int add_waking(struct status *s, const struct node *n, const struct map *job)
 {
 	const struct look *l = &s->look;
 	const struct binding *b = look_row(l, n->name);
 	const struct instance *i = b ? look_instance(l, b->instance) : NULL;
-	const struct launch *launch = b ? look_launch(l, b->launch) : NULL;
 	size_t j = map_get(job, n->name);
 	struct status_waking *w;
 
@@ -127,10 +120,7 @@ static int add_waking(struct status *s, const struct node *n, const struct map *
 		return -1;
 	w = &s->waking[s->n_waking++];
 	*w = (struct status_waking){ .node = n, .stage = stage_of(l, n, b, i) };
-	sooner(&w->since_ms, b ? b->since_ms : 0);
-	sooner(&w->since_ms, launch ? launch->created_ms : 0);
-	sooner(&w->since_ms, i ? i->launch_time_ms : 0);
-	sooner(&w->since_ms, j == SIZE_MAX ? 0 : l->jobs.v[j].start_s * 1000);
+	w->since_ms = look_waking_since(l, n, j == SIZE_MAX ? NULL : &l->jobs.v[j]);
 	w->late = w->since_ms && l->now_ms - w->since_ms > l->gen->resume_timeout_s * 1000;
 	return 0;
 }

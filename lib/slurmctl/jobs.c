@@ -76,6 +76,8 @@ static int fill(struct slurmctl_job_info *out, const slurm_job_info_t *j)
 	out->completing = j->job_state & JOB_COMPLETING;
 	out->ended = base > JOB_SUSPENDED;
 	out->batch = j->batch_flag;
+	out->array_id = j->array_job_id;
+	out->array_task = j->array_task_id == NO_VAL || !j->array_job_id ? -1 : (int64_t)j->array_task_id;
 	out->restarts = j->restart_cnt;
 	out->start_s = j->start_time;
 	out->eligible_s = j->eligible_time;
@@ -124,7 +126,7 @@ void slurmctl_job_clear(struct slurmctl_job_info *j)
 }
 
 /* The record is filled before it is asked whether it is wanted: one that is not is emptied again. */
-static int add_job(struct slurmctl_jobs *l, const slurm_job_info_t *j, bool (*wanted)(const struct slurmctl_job_info *))
+static int add_job(struct slurmctl_jobs *l, const slurm_job_info_t *j, slurmctl_job_fn wanted, const void *of)
 {
 	struct slurmctl_job_info *new;
 
@@ -135,14 +137,14 @@ static int add_job(struct slurmctl_jobs *l, const slurm_job_info_t *j, bool (*wa
 		slurmctl_job_clear(new);
 		return -1;
 	}
-	if (wanted(new))
+	if (wanted(new, of))
 		l->n++;
 	else
 		slurmctl_job_clear(new);
 	return 0;
 }
 
-int slurmctl_jobs(bool (*wanted)(const struct slurmctl_job_info *j), struct slurmctl_jobs *out, struct err *e)
+int slurmctl_jobs(slurmctl_job_fn wanted, const void *of, struct slurmctl_jobs *out, struct err *e)
 {
 	job_info_msg_t *m = NULL;
 	int rc = 0;
@@ -150,7 +152,7 @@ int slurmctl_jobs(bool (*wanted)(const struct slurmctl_job_info *j), struct slur
 	if (slurm_load_jobs((time_t)0, &m, SHOW_ALL) != 0)
 		return slurmctl_fail(e, "cannot read the jobs from slurmctld");
 	for (uint32_t i = 0; i < m->record_count && rc == 0; i++)
-		rc = add_job(out, &m->job_array[i], wanted);
+		rc = add_job(out, &m->job_array[i], wanted, of);
 	slurm_free_job_info_msg(m);
 	return rc < 0 ? err_nomem(e) : 0;
 }

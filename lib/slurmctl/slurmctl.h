@@ -94,14 +94,16 @@ struct slurmctl_job_info {
 	char *partition;       /* a comma list while it waits in several; NULL = not told */
 	char *required_nodes;  /* --nodelist; NULL = none */
 	char *admin_comment;   /* NULL = none */
+	int64_t array_id, array_task; /* 0 and -1 = not of an array; the record of tasks that wait has no task either */
 	int64_t restarts;
 	int64_t start_s, eligible_s; /* begin (or expected begin), not to begin before; 0 = not told */
 };
 struct slurmctl_jobs { struct slurmctl_job_info *v; size_t n; size_t cap; };
 int slurmctl_job(int64_t id, struct slurmctl_job_info *out, struct err *e);
 void slurmctl_job_clear(struct slurmctl_job_info *j);
-/* All jobs that slurmctld shows and `wanted` takes; appends. */
-int slurmctl_jobs(bool (*wanted)(const struct slurmctl_job_info *j), struct slurmctl_jobs *out, struct err *e);
+/* All jobs that slurmctld shows and `wanted` takes (`of` is handed through); appends. */
+typedef bool (*slurmctl_job_fn)(const struct slurmctl_job_info *j, const void *of);
+int slurmctl_jobs(slurmctl_job_fn wanted, const void *of, struct slurmctl_jobs *out, struct err *e);
 void slurmctl_jobs_clear(struct slurmctl_jobs *l);
 /* Ids and nodes of running (or configuring, completing) jobs: kvs id -> hostlist. */
 int slurmctl_running_jobs(struct kvs *out, struct err *e);

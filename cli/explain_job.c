@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* explain_job.c - a job from Slurm's reason to the nodes it waits for, with the explanation of the one that is furthest behind. */
+#include "build_config.h"
+
+#include "cli/explain.h"
+#include "cli/text.h"
+#include "lib/node/name.h"
+#include "lib/node/nodeset.h"
+#include "lib/plan/reconcile.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BATCH_START_S 30 /* slurmctld looks that often at batch jobs whose nodes are there */
+#define REQUEUE_S 120	 /* it lets a job rest whose node failed */
+
+/* --- Slurm's reason */
+
+static const char *meaning_of(const struct slurmctl_job_info *j)
+{
+	static const struct {
+		const char *reason, *text;
+	} all[] = {
+		{ "None", "Slurm has not looked at it yet" },
+		{ "Priority", "other jobs come first in this partition" },
+		{ "Resources", "the nodes that fit are in use, on their way, or out of use" },
+		{ "BeginTime", "it was asked to begin later" },
+		{ "ReqNodeNotAvail", "a node that it needs is down, drained or reserved" },
+		{ "PartitionDown", "its partition starts no jobs" },
+		{ "PartitionInactive", "its partition takes no jobs" },
+		{ "Dependency", "it waits for another job" },
+		{ "DependencyNeverSatisfied", "the job that it waits for ended in another way than it asks for" },
+		{ "JobHeldUser", "its owner holds it: scontrol release" },
+		{ "JobHeldAdmin", "an administrator holds it: scontrol release" },
+		{ "JobHoldMaxRequeue", "it was put back too often and is held: scontrol release" },
+		{ "Licenses", "it waits for licences" },
+		{ "Reservation", "its reservation has not begun, or has no free node" },
+		{ "PartitionNodeLimit", "it asks for more nodes than its partition allows or has up" },
+		{ "PartitionTimeLimit", "it asks for more time than its partition allows" },
+		{ "Cleaning", "its last run is being cleaned up" },
+		{ "Prolog", "the prolog runs on its nodes" },
+		{ "JobArrayTaskLimit", "so many tasks of its array run already" },
+		{ SLURMCTL_BAD_CONSTRAINTS, "no node of the partition can ever fit what it asks for" },
+	};
+
+	if (str_eq(j->reason, "BeginTime") && j->restarts)
+		return "after a node of it failed Slurm lets it rest for two minutes";
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (str_eq(all[i].reason, j->reason))
+			return all[i].text;
+	return "that is between it and Slurm's rules on this site";
+}
+
+static void say_job(struct explain *x, const struct slurmctl_job_info *j)
+{
+	const char *partition = j->partition ? j->partition : "?";
+
+	if (str_eq(j->state, "PENDING"))
+		explain_say(x, SAY_SLURM, "PENDING in partition %s, reason %s: %s.", partition, j->reason, meaning_of(j));
+	else if (j->configuring)
+		explain_say(x, SAY_SLURM, "It has its nodes (%s) in partition %s and waits until all are ready.", j->nodes ? j->nodes : "?",
+			    partition);
+	else
+		explain_say(x, SAY_SLURM, "%s in partition %s%s%s%s%s%s.", j->state, partition, j->nodes ? " on " : "",
+			    j->nodes ? j->nodes : "", j->completing ? ", its end is being cleaned up" : "",
+			    j->ended && !str_eq(j->reason, "None") ? ", reason " : "",
+			    j->ended && !str_eq(j->reason, "None") ? j->reason : "");
+	if (j->reason_text && *j->reason_text)
+		explain_say(x, SAY_SLURM, "slurmctld's words: %s", j->reason_text);
+	if (j->restarts)
+		explain_say(x, SAY_SLURM, "It was put back into the queue %" PRId64 " time%s, because a node of it failed or somebody asked for it.",
+			    j->restarts, j->restarts == 1 ? "" : "s");
+	if (j->required_nodes && *j->required_nodes)
+		explain_say(x, SAY_SLURM, "It asks for %s and no other.", j->required_nodes);
+	if (j->admin_comment && *j->admin_comment)
+		explain_say(x, str_prefix(j->admin_comment, "slurm-ec2") ? SAY_OURS : SAY_SLURM, "AdminComment: %s", j->admin_comment);
+}
+
+/* --- the nodes it has */
+
+/* How far a node is from being ready; greater is worse. 0 = ready. */
+static int badness(const struct look *l, const struct node *n)
+{
+	const struct binding *b = look_row(l, n->name);
+
+	if (node_state_is(n->state, 1u << NS_DOWN | 1u << NS_ERROR, 0, 0))
+		return 5;
+	if (!(n->state & (NS_POWERING_UP | NS_POWERED_DOWN | NS_POWERING_DOWN)))
+		return n->state & NS_NO_RESPOND ? 1 : 0;
+	if (l->state_away)
+		return 2;
+	return !b ? 4 : b->state == BINDING_LAUNCHING ? 3 : 2;
+}
+
+static struct nodeset *nodes_of(const struct slurmctl_job_info *j)
+{
+	const char *text = j->nodes && *j->nodes ? j->nodes : j->required_nodes;
+	struct nodeset *set = text && *text ? nodeset_create() : NULL;
+
+	if (set && nodeset_parse(set, text, NULL) < 0) {
+		nodeset_destroy(set);
+		return NULL;
+	}
+	return set;
+}
+
+const char *explain_worst(const struct look *l, const struct slurmctl_job_info *j)
+{
+	struct nodeset *set = nodes_of(j);
+	const char *worst = NULL;
+	int most = 0;
+	struct node_name at;
+
+	for (size_t i = 0; set && i < nodeset_count(set); i++) {
+		const struct node *n = look_node(l, nodeset_get(set, i));
+		int bad = n ? badness(l, n) : 0;
+
+		if (bad > most && node_name_resolve_any(l->gen, n->name, &at) == 0) {
+			most = bad;
+			worst = n->name;
+		}
+	}
+	nodeset_destroy(set);
+	return worst;
+}
+
+static void say_nodes(struct explain *x, const struct look *l, const struct slurmctl_job_info *j)
+{
+	static const char *const words[] = { "ready", "up without an answer of slurmd", "booting", "asked of EC2", "without a machine", "DOWN" };
+	struct nodeset *set = nodes_of(j);
+	size_t count[sizeof(words) / sizeof(words[0])] = { 0 };
+
+	for (size_t i = 0; set && i < nodeset_count(set); i++) {
+		const struct node *n = look_node(l, nodeset_get(set, i));
+
+		if (n)
+			count[badness(l, n)]++;
+	}
+	for (size_t i = 0; set && i < sizeof(words) / sizeof(words[0]); i++)
+		if (count[i])
+			explain_say(x, SAY_SLURM, "Of its %zu nodes %zu %s %s.", nodeset_count(set), count[i], count[i] == 1 ? "is" : "are",
+				    words[i]);
+	nodeset_destroy(set);
+}
+
+/* --- the nodes it could get */
+
+static bool in_list(const char *list, const char *name)
+{
+	struct strs all = { 0 };
+	bool has = list && strs_split(&all, list, ',') == 0 && strs_has(&all, name);
+
+	strs_clear(&all);
+	return has;
+}
+
+struct tally {
+	size_t off, waking, busy, idle, short_of, protected, down, drained, going;
+};
+
+static void tally_node(struct tally *t, const struct node *n)
+{
+	bool down = node_state_is(n->state, 1u << NS_DOWN | 1u << NS_ERROR, 0, 0);
+
+	if (down && reconcile_disabled(n->reason))
+		t->short_of++;
+	else if (down && (protect_reason(n->reason) || protect_cycling_reason(n->reason)))
+		t->protected++;
+	else if (down)
+		t->down++;
+	else if (n->state & (NS_DRAIN | NS_FAIL))
+		t->drained++;
+	else if (n->state & NS_POWERING_UP)
+		t->waking++;
+	else if (n->state & (NS_POWERING_DOWN | NS_POWER_DOWN))
+		t->going++;
+	else if (n->state & NS_POWERED_DOWN)
+		t->off++;
+	else if (node_state_is(n->state, 1u << NS_IDLE, 0, NS_COMPLETING))
+		t->idle++;
+	else
+		t->busy++;
+}
+
+static void say_tally(struct explain *x, const struct gen_resource *r, const struct tally *t)
+{
+	const struct {
+		size_t n;
+		const char *words;
+	} all[] = {
+		{ t->off, "powered down" },	    { t->waking, "powering up" },
+		{ t->idle, "idle" },		    { t->busy, "working" },
+		{ t->going, "powering down" },	    { t->short_of, "out of use while EC2 is short" },
+		{ t->protected, "out of use, protected" }, { t->down, "DOWN" },
+		{ t->drained, "drained" },
+	};
+	char *text = str_dup("");
+
+	for (size_t i = 0; text && i < sizeof(all) / sizeof(all[0]); i++) {
+		char *more = all[i].n ? str_fmt("%s%s%zu %s", text, *text ? ", " : "", all[i].n, all[i].words) : NULL;
+
+		if (all[i].n) {
+			free(text);
+			text = more;
+		}
+	}
+	if (!text)
+		x->nomem = true;
+	else if (*text)
+		explain_say(x, SAY_SLURM, "Nodes of %s/%s: %s.", r->queue, r->name, text);
+	free(text);
+}
+
+static void say_resource(struct explain *x, const struct look *l, size_t resource)
+{
+	struct tally t = { 0 };
+	struct node_name at;
+
+	for (size_t i = 0; i < l->nodes.n; i++)
+		if (node_name_resolve_any(l->gen, l->nodes.v[i].name, &at) == 0 && at.resource == resource)
+			tally_node(&t, &l->nodes.v[i]);
+	say_tally(x, &l->gen->resources[resource], &t);
+	explain_protection(x, l, resource);
+	explain_shortages(x, l, resource);
+}
+
+static void say_partitions(struct explain *x, const struct look *l, const struct slurmctl_job_info *j)
+{
+	size_t ours = 0;
+
+	for (size_t i = 0; i < l->partitions.n; i++) {
+		const struct partition *p = &l->partitions.v[i];
+
+		if (in_list(j->partition, p->name) && p->state != PART_UP)
+			explain_say(x, SAY_SLURM, "Partition %s is %s.", p->name, partition_state_text(p->state));
+	}
+	for (size_t i = 0; i < l->gen->n_resources; i++) {
+		if (in_list(j->partition, l->gen->resources[i].queue)) {
+			say_resource(x, l, i);
+			ours++;
+		}
+	}
+	if (!ours && j->partition)
+		explain_say(x, SAY_OURS, "No queue of the applied cluster has the name of its partition.");
+}
+
+/* --- next */
+
+static bool is_bad_constraints(const struct slurmctl_job_info *j)
+{
+	return str_eq(j->reason, SLURMCTL_BAD_CONSTRAINTS);
+}
+
+static void say_next(struct explain *x, const struct look *l, const struct slurmctl_job_info *j)
+{
+	char when[EXPLAIN_WHEN];
+
+	if (is_bad_constraints(j)) {
+		if (j->restarts)
+			explain_say(x, SAY_SLURM, "Slurm does this after a requeue to jobs with --exclusive while memory is scheduled "
+						  "(EnableMemoryBasedScheduling). With -N and -c in the place of --exclusive it does not.");
+		explain_say(x, SAY_NEXT, "Nothing by itself. scontrol release %" PRId64 " tries it again.", j->id);
+		return;
+	}
+	if (j->configuring && j->batch)
+		explain_say(x, SAY_NEXT, "It begins when all its nodes are ready; slurmctld may take up to %d s more for a batch job.",
+			    BATCH_START_S);
+	else if (j->configuring)
+		explain_say(x, SAY_NEXT, "It begins when all its nodes are ready.");
+	else if (str_eq(j->reason, "BeginTime") && j->eligible_s * 1000 > l->now_ms)
+		explain_say(x, SAY_NEXT, "Slurm takes it up again at %s%s.", explain_when(l, j->eligible_s * 1000, when),
+			    j->restarts ? ", then up to half a minute later" : "");
+	else if (str_eq(j->reason, "Resources") && j->start_s * 1000 > l->now_ms)
+		explain_say(x, SAY_NEXT, "Slurm expects to start it by %s.", explain_when(l, j->start_s * 1000, when));
+	else if (str_eq(j->reason, "Resources"))
+		explain_say(x, SAY_NEXT, "It gets nodes as soon as enough that fit are free; should one fail, Slurm puts it back for %d s.",
+			    REQUEUE_S);
+}
+
+static bool ends_well(const struct slurmctl_job_info *j)
+{
+	return !str_eq(j->state, "PENDING") && !j->configuring;
+}
+
+void explain_job(struct explain *x, const struct look *l, const struct explain_more *m, const struct slurmctl_job_info *j,
+		 const char *worst)
+{
+	bool waits = str_eq(j->state, "PENDING");
+
+	say_job(x, j);
+	if (waits)
+		say_partitions(x, l, j);
+	else
+		say_nodes(x, l, j);
+	if (worst && !j->ended) {
+		explain_say(x, SAY_SLURM, "%s is the furthest behind:", worst);
+		x->ours = true;
+		explain_node(x, l, m, worst);
+	} else {
+		explain_fleet(x, l);
+		explain_events(x, m);
+	}
+	if (!x->ours && !ends_well(j))
+		explain_say(x, SAY_OURS, "Nothing of ours hinders it.");
+	say_next(x, l, j);
+}
