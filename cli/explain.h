@@ -63,7 +63,7 @@ void explain_next(struct explain *x, const struct look *l, const char *name);
 void explain_shortages(struct explain *x, const struct look *l, size_t resource);
 void explain_fleet(struct explain *x, const struct look *l);
 void explain_protection(struct explain *x, const struct look *l, size_t resource);
-void explain_events(struct explain *x, const struct explain_more *m);
+void explain_events(struct explain *x, const struct look *l, const struct explain_more *m);
 /* A job that has or gets this node, or NULL. */
 const struct slurmctl_job_info *explain_job_of(const struct look *l, const char *node);
 /* "02:33:11 UTC, in 12 min" or "..., 12 min ago" into out. Returns out. */

@@ -222,6 +222,7 @@ static void say_resource(struct explain *x, const struct look *l, size_t resourc
 		if (node_name_resolve_any(l->gen, l->nodes.v[i].name, &at) == 0 && at.resource == resource)
 			tally_node(&t, &l->nodes.v[i]);
 	say_tally(x, &l->gen->resources[resource], &t);
+	x->ours = x->ours || t.short_of || t.protected;
 	explain_protection(x, l, resource);
 	explain_shortages(x, l, resource);
 }
@@ -269,7 +270,7 @@ static void say_next(struct explain *x, const struct look *l, const struct slurm
 			    BATCH_START_S);
 	else if (j->configuring)
 		explain_say(x, SAY_NEXT, "It begins when all its nodes are ready.");
-	else if (str_eq(j->reason, "BeginTime") && j->eligible_s * 1000 > l->now_ms)
+	else if (str_eq(j->state, "PENDING") && j->eligible_s * 1000 > l->now_ms)
 		explain_say(x, SAY_NEXT, "Slurm takes it up again at %s%s.", explain_when(l, j->eligible_s * 1000, when),
 			    j->restarts ? ", then up to half a minute later" : "");
 	else if (str_eq(j->reason, "Resources") && j->start_s * 1000 > l->now_ms)
@@ -300,9 +301,10 @@ void explain_job(struct explain *x, const struct look *l, const struct explain_m
 		explain_node(x, l, m, worst);
 	} else {
 		explain_fleet(x, l);
-		explain_events(x, m);
+		explain_events(x, l, m);
 	}
 	if (!x->ours && !ends_well(j))
-		explain_say(x, SAY_OURS, "Nothing of ours hinders it.");
+		explain_say(x, SAY_OURS, "Nothing of ours hinders it%s.",
+			    l->slurm_away || l->ec2_away || l->state_away ? ", as far as could be seen" : "");
 	say_next(x, l, j);
 }

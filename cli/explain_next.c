@@ -24,14 +24,12 @@ static void say_daemon(struct explain *x, const struct look *l)
 	const struct source_row *loop = look_source(l, "loop");
 	char age[TEXT_AGE];
 
-	if (l->state_away) {
-		explain_say(x, SAY_OURS, "Our own state was not to be seen: %s.", l->state_away);
-		return;
-	}
-	if (!l->daemon) {
+	if (l->state_away)
+		explain_say(x, SAY_OURS, "Our own state was not to be seen: %s", l->state_away);
+	if (l->has_daemon && !l->daemon) {
 		x->ours = true;
 		explain_say(x, SAY_OURS, "clustermgtd does not run: nothing is repaired, and no node is launched. Start it.");
-	} else if (!loop || !loop->ok_ms || l->now_ms - loop->ok_ms > l->rules.heartbeat_limit_ms) {
+	} else if (!l->state_away && (!loop || !loop->ok_ms || l->now_ms - loop->ok_ms > l->rules.heartbeat_limit_ms)) {
 		x->ours = true;
 		explain_say(x, SAY_OURS, "clustermgtd has not ended a loop for %s, so no node is launched.",
 			    loop && loop->ok_ms ? text_age(l->now_ms - loop->ok_ms, age) : "ever");
@@ -50,9 +48,9 @@ void explain_fleet(struct explain *x, const struct look *l)
 	char when[EXPLAIN_WHEN];
 
 	if (l->slurm_away)
-		explain_say(x, SAY_SLURM, "slurmctld cannot be asked: %s.", l->slurm_away);
+		explain_say(x, SAY_SLURM, "slurmctld cannot be asked: %s", l->slurm_away);
 	if (l->ec2_away)
-		explain_say(x, SAY_EC2, "EC2 cannot be asked: %s.", l->ec2_away);
+		explain_say(x, SAY_EC2, "EC2 cannot be asked: %s", l->ec2_away);
 	say_daemon(x, l);
 	if (!fleet_serves(l->fleet.status)) {
 		x->ours = true;
@@ -107,17 +105,23 @@ void explain_shortages(struct explain *x, const struct look *l, size_t resource)
 	const struct gen_resource *r = &l->gen->resources[resource];
 	const char *code;
 	int64_t until;
-	size_t n = 0;
+	size_t n = 0, closed = 0;
 
-	for (size_t i = 0; i < l->shortages.n; i++)
-		if (resource_has(r, &l->shortages.v[i].of) && n++ < SHORTAGES_MAX)
-			say_shortage(x, l, &l->shortages.v[i]);
+	for (size_t i = 0; i < l->shortages.n; i++) {
+		const struct shortage *f = &l->shortages.v[i];
+
+		if (!resource_has(r, &f->of))
+			continue;
+		closed += capacity_allowed(f, l->now_ms) == 0;
+		if (n++ < SHORTAGES_MAX)
+			say_shortage(x, l, f);
+	}
 	if (n > SHORTAGES_MAX)
 		explain_say(x, SAY_EC2, "%zu more types or zones of %s/%s are short: slurm-ec2 status --all.", n - SHORTAGES_MAX, r->queue,
 			    r->name);
 	if (n && capacity_all_closed(r, &l->shortages, l->now_ms, &code, &until))
 		x->ours = true;
-	else if (n)
+	else if (closed)
 		explain_say(x, SAY_OURS, "%s/%s has others that may be asked.", r->queue, r->name);
 }
 
@@ -187,7 +191,7 @@ static const char *loop_when(const struct look *l, char out[EXPLAIN_WHEN])
 	int64_t left = loop && loop->ok_ms ? loop->ok_ms + l->rules.loop_ms - l->now_ms : 0;
 	char age[TEXT_AGE];
 
-	if (!l->daemon)
+	if (l->has_daemon && !l->daemon)
 		snprintf(out, EXPLAIN_WHEN, "as soon as it runs");
 	else if (left > 1000)
 		snprintf(out, EXPLAIN_WHEN, "within %s", text_age(left, age));
@@ -252,6 +256,8 @@ static void say_down(struct explain *x, const struct look *l, const struct node 
 
 	if (protect_reason(n->reason) || protect_cycling_reason(n->reason)) {
 		explain_say(x, SAY_NEXT, "It comes back when that is over, or at once with slurm-ec2 fleet start.");
+	} else if (fleet_refused(n->reason) && !fleet_serves(l->fleet.status)) {
+		explain_say(x, SAY_NEXT, "It comes back with slurm-ec2 fleet start.");
 	} else if (reconcile_disabled(n->reason) &&
 		   capacity_all_closed(&l->gen->resources[resource], &l->shortages, l->now_ms, &code, &until)) {
 		explain_say(x, SAY_NEXT, "It comes back by itself when EC2 may be asked again, about %s.", explain_when(l, until, when));

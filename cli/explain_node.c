@@ -179,10 +179,10 @@ static void say_event(struct explain *x, const struct event *v)
 		    v->detail ? ": " : "", v->detail ? v->detail : "");
 }
 
-void explain_events(struct explain *x, const struct explain_more *m)
+void explain_events(struct explain *x, const struct look *l, const struct explain_more *m)
 {
-	if (m->events_away)
-		explain_say(x, SAY_OURS, "The event log was not to be seen: %s.", m->events_away);
+	if (m->events_away && !l->state_away)
+		explain_say(x, SAY_OURS, "The event log was not to be seen: %s", m->events_away);
 	else if (m->events.n)
 		explain_say(x, SAY_OURS, "The last events of it:");
 	for (size_t i = 0; i < m->events.n; i++)
@@ -196,7 +196,7 @@ static void say_console(struct explain *x, const struct explain_more *m)
 	if (m->console)
 		explain_say(x, SAY_BOOT, "%s", m->console);
 	if (m->console_away)
-		explain_say(x, SAY_BOOT, "It was not to be seen: %s.", m->console_away);
+		explain_say(x, SAY_BOOT, "It was not to be seen: %s", m->console_away);
 	while (at && *at) {
 		int n = (int)strcspn(at, "\n");
 
@@ -216,7 +216,7 @@ void explain_node(struct explain *x, const struct look *l, const struct explain_
 		say_ec2(x, l, name, at.resource);
 		say_failures(x, l, name, at.resource);
 	}
-	explain_events(x, m);
+	explain_events(x, l, m);
 	say_console(x, m);
 	explain_next(x, l, name);
 }

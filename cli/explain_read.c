@@ -22,67 +22,23 @@
 #define CONSOLE_DIR PKGLOGDIR "/console"
 #define CONSOLE_MAX (1 << 20)
 #define CONSOLE_LINES 8
-#define EVENTS_NODE 6
-#define EVENTS_JOB 2000 /* of so many the job's are sought */
+#define EVENTS_MAX 6
 
 /* --- events */
 
-/* "jobs 12,17" in the words of an event. */
-static bool names_job(const struct event *v, int64_t job)
-{
-	const char *at = v->detail ? strstr(v->detail, "jobs ") : NULL;
-	char id[24];
-	size_t n;
-
-	snprintf(id, sizeof(id), "%" PRId64, job);
-	for (n = strlen(id), at = at ? at + 5 : NULL; at;) {
-		size_t len = strspn(at, "0123456789");
-
-		if (len == n && !strncmp(at, id, n))
-			return true;
-		at = at[len] == ',' ? at + len + 1 : NULL;
-	}
-	return false;
-}
-
-/* Keep the last few that are the job's. */
-static void keep_job(struct events *l, int64_t job)
-{
-	size_t kept = 0, n = 0;
-
-	for (size_t i = 0; i < l->n; i++)
-		n += names_job(&l->v[i], job);
-	for (size_t i = 0; i < l->n; i++) {
-		struct event v = l->v[i];
-		bool keep = names_job(&v, job) && n-- <= EVENTS_NODE;
-
-		if (keep) {
-			l->v[i] = l->v[kept];
-			l->v[kept++] = v;
-		}
-	}
-	for (size_t i = kept; i < l->n; i++) {
-		free(l->v[i].type);
-		free(l->v[i].node);
-		free(l->v[i].instance);
-		free(l->v[i].detail);
-	}
-	l->n = kept;
-}
-
 static int read_events(struct explain_more *m, const char *node, int64_t job)
 {
-	struct event_query q = { .node = node, .last = job ? EVENTS_JOB : EVENTS_NODE };
+	char id[24];
+	struct event_query q = { .node = node, .job = job ? id : NULL, .last = EVENTS_MAX };
 	struct err e = { 0 };
 	struct store *s = store_open_readonly(STORE_PATH, &e);
 
+	snprintf(id, sizeof(id), "%" PRId64, job);
 	if (!s || store_events(s, &q, &m->events, &e) < 0) {
 		m->events_away = str_dup(e.text);
 		events_clear(&m->events);
 	}
 	store_close(s);
-	if (job)
-		keep_job(&m->events, job);
 	return m->events_away || s ? 0 : -1;
 }
 

@@ -60,9 +60,11 @@ struct look {
 	struct kvs backoff;
 	struct strs dead; /* launches nobody works on */
 	struct fleet fleet;
+	struct kvs closed; /* partitions that the fleet closed, and what they were */
 	int64_t fleet_set_ms, frozen_until_ms, confirmed_ms; /* 0 = not set */
 	struct source_rows sources; /* what clustermgtd notes of its own reads */
-	pid_t daemon; /* clustermgtd's process, 0 = it does not run */
+	bool has_daemon;	   /* whether clustermgtd runs could be seen: */
+	pid_t daemon;		   /* its process, 0 = it does not */
 
 	/* made by look_judge */
 	struct map node, row, row_of, instance; /* names, names, instance ids and instance ids to their positions */
@@ -71,9 +73,7 @@ struct look {
 	struct violations violations;
 	struct plan plan;  /* what clustermgtd would do now */
 	struct kvs waits;  /* rules that act once they were seen for OrphanGrace: node -> "rule since" */
-	size_t held;	   /* actions that the brake would take out of it, */
-	struct strs brake; /* the machines they would end, */
-	size_t in_use;	   /* of so many */
+	size_t held, in_use; /* machines that the brake would keep from being ended, of so many */
 };
 
 /* wanted: which jobs are kept. -1 with e: there is nothing to show. note: begins our last line should libslurm end the process. */

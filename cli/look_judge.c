@@ -34,10 +34,14 @@ static int judge_fleet(struct look *l, struct err *e)
 		.gen = l->gen,
 		.nodes = l->slurm_away ? NULL : &l->nodes,
 		.partitions = l->slurm_away ? NULL : &l->partitions,
+		.bindings = &l->bindings,
+		.launches = &l->launches,
+		.instances = l->ec2_away ? NULL : &l->instances,
+		.closed = &l->closed,
 		.fleet = l->fleet,
 	};
 
-	return fleet_plan(&in, &l->plan, e);
+	return l->state_away ? 0 : fleet_plan(&in, &l->plan, e);
 }
 
 static int judge_protection(struct look *l, struct err *e)
@@ -70,12 +74,8 @@ static int judge_brake(struct look *l, struct err *e)
 	};
 	int n = brake_apply(&in, &l->plan, &brake, e);
 
-	if (n > 0) {
-		l->held = (size_t)n;
-		l->in_use = brake.in_use;
-		l->brake = brake.instances;
-		brake.instances = (struct strs){ 0 };
-	}
+	l->held = brake.held;
+	l->in_use = brake.in_use;
 	brake_clear(&brake);
 	return n < 0 ? -1 : 0;
 }

@@ -17,6 +17,7 @@
 #include "lib/state/store.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,7 +159,7 @@ static int read_ms(struct store *s, const char *name, int64_t *ms, struct err *e
 
 static int read_words(struct look *l, struct store *s, struct err *e)
 {
-	char *fleet = NULL, *confirm = NULL;
+	char *fleet = NULL, *closed = NULL, *confirm = NULL;
 	int rc = store_word(s, FLEET_WORD, &fleet, &l->fleet_set_ms, e);
 
 	if (rc == 0) {
@@ -167,6 +168,11 @@ static int read_words(struct look *l, struct store *s, struct err *e)
 	}
 	if (rc == 0)
 		rc = store_word(s, BRAKE_CONFIRM_WORD, &confirm, &l->confirmed_ms, e);
+	if (rc == 0)
+		rc = store_word(s, FLEET_CLOSED_WORD, &closed, NULL, e);
+	if (rc == 0 && fleet_closed_parse(closed, &l->closed) < 0)
+		rc = err_nomem(e);
+	free(closed);
 	free(confirm);
 	free(fleet);
 	return rc;
@@ -215,6 +221,7 @@ static void forget_rows(struct look *l)
 	shortages_clear(&l->shortages);
 	failures_clear(&l->failures);
 	kvs_clear(&l->backoff);
+	kvs_clear(&l->closed);
 	strs_clear(&l->dead);
 	source_rows_clear(&l->sources);
 }
@@ -226,6 +233,7 @@ static void read_state(struct look *l)
 	struct err e = { 0 };
 	struct store *s;
 
+	l->has_daemon = faccessat(AT_FDCWD, CLUSTERMGTD_LOCK, R_OK | W_OK, AT_EACCESS) == 0 || errno == ENOENT;
 	l->daemon = lock_holder(CLUSTERMGTD_LOCK);
 	s = store_open_readonly(STORE_PATH, &e);
 	if (!s || read_rows(l, s, &e)) {
@@ -290,7 +298,6 @@ void look_clear(struct look *l)
 	violations_clear(&l->violations);
 	plan_clear(&l->plan);
 	kvs_clear(&l->waits);
-	strs_clear(&l->brake);
 	free(l->slurm_away);
 	free(l->ec2_away);
 	free(l->state_away);

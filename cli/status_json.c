@@ -239,13 +239,11 @@ static int put_fleet(struct json_object *o, const struct look *l)
 	if (!l->state_away &&
 	    (jview_put_str(fleet, "status", status_fleet(l)) || jview_put_bool(fleet, "now", l->fleet.now) ||
 	     put_ms(fleet, "set_ms", l->fleet_set_ms) || put_ms(fleet, "frozen_until_ms", l->frozen_until_ms) ||
-	     jview_put_bool(daemon, "runs", l->daemon > 0) || put_ms(daemon, "pid", l->daemon) ||
 	     jview_put_bool(daemon, "late", status_loop_stale(l))))
 		return -1;
-	return jview_put_i64(brake, "held", (int64_t)l->brake.n) || jview_put_i64(brake, "in_use", (int64_t)l->in_use) ||
-			       jview_put_strs(brake, "machines", &l->brake)
-		       ? -1
-		       : 0;
+	if (l->has_daemon && (jview_put_bool(daemon, "runs", l->daemon > 0) || put_ms(daemon, "pid", l->daemon)))
+		return -1;
+	return jview_put_i64(brake, "held", (int64_t)l->held) || jview_put_i64(brake, "in_use", (int64_t)l->in_use) ? -1 : 0;
 }
 
 static int put_read(struct json_object *o, const struct status *s)

@@ -111,7 +111,7 @@ static void put_daemon(struct out *o)
 	const struct source_row *f = look_source(l, "loop");
 	char age[TEXT_AGE], loop[TEXT_AGE + 32] = "has not looked round yet";
 
-	if (l->state_away) {
+	if (!l->has_daemon) {
 		top_line(o, "clustermgtd", "?");
 		return;
 	}
@@ -496,7 +496,7 @@ static void put_brake(struct out *o)
 	line(o, 2,
 	     "clustermgtd would end %zu of %zu machines in use at once, and looks again before it does. See "
 	     "clustermgtd --dry-run; slurm-ec2 fleet confirm lets it go on now.",
-	     o->l->brake.n, o->l->in_use);
+	     o->l->held, o->l->in_use);
 }
 
 static void put_violations(struct out *o)

@@ -31,7 +31,7 @@ step "status is for everybody, but for what lies in SlurmUser's files"
 ! as_alice slurm-ec2 status >"$RUN/out" || fail "all sources answered alice"
 grep -qE '^queue1/t2micro .* 10 +9 ' "$RUN/out" || fail "no nodes: $(<"$RUN/out")"
 grep -q '^EC2 *CANNOT BE ASKED: this part needs root or SlurmUser (slurm)' "$RUN/out" || fail "no word about EC2: $(<"$RUN/out")"
-grep -q '^our state *CANNOT BE READ: this part needs root or SlurmUser (slurm)' "$RUN/out" || fail "no word about the state: $(<"$RUN/out")"
+grep -q '^our state *CANNOT BE READ: you may not read the state file' "$RUN/out" || fail "no word about the state: $(<"$RUN/out")"
 on_head slurm-ec2 status >"$RUN/out" || fail "root: $(<"$RUN/out")"
 
 step "clustermgtd is alone, and says so to who starts another"
