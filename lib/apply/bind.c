@@ -229,9 +229,9 @@ void binds_learn_addresses(struct world *w, struct binds *l, int64_t deadline, i
 }
 
 /* Tell all untold binds of the launch of binds[first] in one update. */
-static int tell_launch(struct binds *l, size_t first, const char **names, const char **addrs, bool *there, int64_t deadline,
-		       struct err *e)
+static int tell_launch(struct binds *l, size_t first, const char **names, bool *there, int64_t deadline, struct err *e)
 {
+	const char **addrs = names + l->n, **instances = addrs + l->n;
 	const char *launch = l->v[first].launch;
 	size_t n = 0;
 	int rc;
@@ -239,11 +239,12 @@ static int tell_launch(struct binds *l, size_t first, const char **names, const 
 	for (size_t i = first; i < l->n; i++) {
 		if (l->v[i].ip && !l->v[i].told && str_eq(l->v[i].launch, launch)) {
 			names[n] = l->v[i].node;
+			instances[n] = l->v[i].instance;
 			addrs[n++] = l->v[i].ip;
 			l->v[i].told = true;
 		}
 	}
-	rc = tell_machines(names, addrs, n, launch, there, deadline, e);
+	rc = tell_machines(names, addrs, instances, n, launch, there, deadline, e);
 	for (size_t i = first; rc < 0 && i < l->n; i++) {
 		if (str_eq(l->v[i].launch, launch))
 			l->v[i].told = false;
@@ -253,15 +254,14 @@ static int tell_launch(struct binds *l, size_t first, const char **names, const 
 
 size_t binds_tell(struct world *w, struct binds *l, int64_t deadline)
 {
-	const char **names = calloc(l->n ? l->n : 1, sizeof *names);
-	const char **addrs = calloc(l->n ? l->n : 1, sizeof *addrs);
+	const char **names = calloc(3 * l->n + 1, sizeof *names); /* and their addresses, and their machines */
 	struct err e = {""};
 	size_t untold = 0;
 	bool there = false;
 
 	(void)w;
-	for (size_t i = 0; names && addrs && i < l->n; i++) {
-		if (!l->v[i].told && l->v[i].ip && tell_launch(l, i, names, addrs, &there, deadline, &e) < 0) {
+	for (size_t i = 0; names && i < l->n; i++) {
+		if (!l->v[i].told && l->v[i].ip && tell_launch(l, i, names, &there, deadline, &e) < 0) {
 			log_error("launch %s: %s", l->v[i].launch, e.text);
 			break; /* slurmctld is away or refuses us; clustermgtd goes on */
 		}
@@ -269,6 +269,5 @@ size_t binds_tell(struct world *w, struct binds *l, int64_t deadline)
 	for (size_t i = 0; i < l->n; i++)
 		untold += !l->v[i].told;
 	free(names);
-	free(addrs);
 	return untold;
 }

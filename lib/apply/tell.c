@@ -64,11 +64,11 @@ int tell_no_machine(const char *const *names, size_t n, int64_t deadline, struct
 	return rc;
 }
 
-int tell_machines(const char *const *names, const char *const *addrs, size_t n, const char *launch, bool *there,
-		  int64_t deadline, struct err *e)
+int tell_machines(const char *const *names, const char *const *addrs, const char *const *instances, size_t n,
+		  const char *launch, bool *there, int64_t deadline, struct err *e)
 {
 	char *extra = extra_format(launch);
-	struct node_update u = {.names = names, .addrs = addrs, .n = n, .extra = extra};
+	struct node_update u = {.names = names, .addrs = addrs, .n = n, .extra = extra, .instance_ids = instances};
 	int rc;
 
 	if (!extra)

@@ -14,10 +14,10 @@ struct node_update;
 int tell_update(const struct node_update *u, int64_t deadline_mono_ms, struct err *e);
 /* Placeholder address and no launch id: the node has no machine. */
 int tell_no_machine(const char *const *names, size_t n, int64_t deadline_mono_ms, struct err *e);
-/* Address of each node and the launch they all come from. *there: slurmctld took the caller's update before this one, so it is
+/* Address and machine of each node and the launch they all come from. *there: slurmctld took the caller's update before this one, so it is
  * not asked whether it is there; kept for the next. False at first. */
-int tell_machines(const char *const *names, const char *const *addrs, size_t n, const char *launch, bool *there,
-		  int64_t deadline_mono_ms, struct err *e);
+int tell_machines(const char *const *names, const char *const *addrs, const char *const *instances, size_t n,
+		  const char *launch, bool *there, int64_t deadline_mono_ms, struct err *e);
 /* A state with a reason. */
 int tell_state(const char *const *names, size_t n, uint32_t state, const char *reason, int64_t deadline_mono_ms, struct err *e);
 

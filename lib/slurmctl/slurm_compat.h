@@ -20,6 +20,9 @@
 #define COMPAT_NODE_INSTANCE 0
 #endif
 
+/* slurmctld before 25.11.6 gives a whole list of instance ids to each node of the update. */
+#define COMPAT_ID_LISTS SLURM_VERSION_NUM(25, 11, 6)
+
 /* Is a job's list of node addresses made again when slurmctld restarts? */
 #define COMPAT_KEEPS_ADDRESSES (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0))
 

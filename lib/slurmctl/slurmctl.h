@@ -43,7 +43,8 @@ struct node_update {
 	const char *reason;
 	const char *extra; /* "" clears */
 	const char *comment;
-	const char *const *instance_ids; /* Slurm 23.11+ only, ignored before; NULL, or one for each name */
+	const char *const *instance_ids; /* Slurm 23.11+ only, ignored before; NULL, or one for each name. Best effort: what cannot
+					  * take a list gets an update for each node, and those past 100 are left out */
 };
 /* Sent in parts of 500. With addrs the result is read back and compared where this Slurm pairs lists wrongly. An unknown name
  * fails its part. */

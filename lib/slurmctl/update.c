@@ -62,9 +62,6 @@ static int send_part(const struct node_update *u, struct err *e)
 	m.comment = unconst(u->comment);
 	if (u->state)
 		m.node_state = u->state;
-#if COMPAT_NODE_INSTANCE
-	m.instance_id = u->instance_ids ? join(u->instance_ids, u->n) : NULL;
-#endif
 	if (!m.node_names || (u->addrs && !m.node_addr))
 		err_nomem(e);
 	else if (slurm_update_node(&m) != 0)
@@ -73,9 +70,6 @@ static int send_part(const struct node_update *u, struct err *e)
 		rc = 0;
 	free(m.node_names);
 	free(m.node_addr);
-#if COMPAT_NODE_INSTANCE
-	free(m.instance_id);
-#endif
 	return rc;
 }
 
@@ -93,9 +87,8 @@ static struct node_update part_of(const struct node_update *u, size_t at, size_t
 	return p;
 }
 
-#if COMPAT_MAY_PAIR_WRONGLY
-/* Is the running slurmctld one that may pair wrongly? Asked once a process; unknown counts as yes. */
-static bool pairs_wrongly(void)
+/* The running slurmctld's release as a number of SLURM_VERSION_NUM's kind, 0 = unknown. Asked once a process. */
+static int running_release(void)
 {
 	static int known = -1;
 	struct slurmctl_conf c;
@@ -104,11 +97,50 @@ static bool pairs_wrongly(void)
 	if (known >= 0)
 		return known;
 	if (slurmctl_conf_load(&c, NULL) < 0)
-		return true;
-	known = !c.version || sscanf(c.version, "%d.%d.%d", &major, &minor, &micro) != 3 ||
-		(major == 22 && minor == 5 && micro < 8);
+		return 0;
+	known = c.version && sscanf(c.version, "%d.%d.%d", &major, &minor, &micro) == 3 ? SLURM_VERSION_NUM(major, minor, micro)
+											 : 0;
 	slurmctl_conf_clear(&c);
 	return known;
+}
+
+#if COMPAT_NODE_INSTANCE
+#define IDS_ONE_BY_ONE 100 /* a few milliseconds each, and each takes slurmctld's locks */
+
+/* After addresses and states, and apart from them: they only help to find a machine again, so trouble with them is none. */
+static void send_ids(const struct node_update *u)
+{
+	bool lists = running_release() >= COMPAT_ID_LISTS;
+	size_t n = lists || u->n < IDS_ONE_BY_ONE ? u->n : IDS_ONE_BY_ONE, step;
+
+	for (size_t at = 0; u->instance_ids && at < n; at += step) {
+		update_node_msg_t m;
+
+		step = !lists ? 1 : n - at < PART_NODES ? n - at : PART_NODES;
+
+		slurm_init_update_node_msg(&m);
+		m.node_names = join(u->names + at, step);
+		m.instance_id = join(u->instance_ids + at, step);
+		if (m.node_names && m.instance_id)
+			slurm_update_node(&m);
+		free(m.node_names);
+		free(m.instance_id);
+	}
+}
+#else
+static void send_ids(const struct node_update *u)
+{
+	(void)u;
+}
+#endif
+
+#if COMPAT_MAY_PAIR_WRONGLY
+/* Is the running slurmctld one that may pair wrongly? Unknown counts as yes. */
+static bool pairs_wrongly(void)
+{
+	int release = running_release();
+
+	return release == 0 || (release >= SLURM_VERSION_NUM(22, 5, 0) && release < SLURM_VERSION_NUM(22, 5, 8));
 }
 
 static int repair_one(const struct node_update *u, size_t i, struct err *e)
@@ -157,5 +189,7 @@ int slurmctl_update_nodes(const struct node_update *u, struct err *e)
 		if (send_part(&p, rc == 0 ? e : &other) < 0 || check_pairs(&p, rc == 0 ? e : &other) < 0)
 			rc = -1;
 	}
+	if (rc == 0)
+		send_ids(u);
 	return rc;
 }
