@@ -5,6 +5,7 @@
 #ifndef SE_APPLY_APPLY_H
 #define SE_APPLY_APPLY_H
 
+#include "lib/base/err.h"
 #include "lib/plan/plan.h"
 
 #include <signal.h>
@@ -43,6 +44,8 @@ struct world {
 	dev_t store_dev; /* which file the store is, to see that it was deleted under us */
 	ino_t store_ino;
 	struct event_log *events; /* lib/apply/event.h; NULL = nothing is appended to it */
+	struct err settings_trouble; /* why settings.yaml cannot be used; the last right one is, then. text[0] = 0: it can */
+	bool settings_told;
 	const char *ident; /* of the log */
 	bool foreground;
 	const char *log_folder; /* NULL = PKGLOGDIR; tests have their own */

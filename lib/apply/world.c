@@ -3,16 +3,15 @@
 #include "lib/apply/apply.h"
 
 #include "lib/apply/event.h"
+#include "lib/apply/last_settings.h"
 #include "lib/aws/aws.h"
 #include "lib/base/err.h"
 #include "lib/base/log.h"
 #include "lib/base/num.h"
-#include "lib/base/problem.h"
 #include "lib/base/proc.h"
 #include "lib/base/str.h"
 #include "lib/base/user.h"
 #include "lib/cluster/generation.h"
-#include "lib/cluster/load.h"
 #include "lib/cluster/settings.h"
 #include "lib/slurmctl/slurmctl.h"
 #include "lib/state/store.h"
@@ -65,27 +64,6 @@ int world_begin(const char *ident, bool foreground, struct err *e)
 	return rc;
 }
 
-/* The first error of a list as one sentence; all of them go to the log. */
-static int problems_to_err(const struct problems *p, struct err *e)
-{
-	bool first = true;
-
-	for (size_t i = 0; i < p->n; i++) {
-		const struct problem *q = &p->v[i];
-
-		if (q->level == PROBLEM_WARNING) {
-			log_warn("%s:%d: %s", q->file ? q->file : SETTINGS_PATH, q->line, q->text);
-			continue;
-		}
-		if (!first)
-			log_error("%s:%d: %s", q->file ? q->file : SETTINGS_PATH, q->line, q->text);
-		else
-			err_set(e, "%s:%d: %s", q->file ? q->file : SETTINGS_PATH, q->line, q->text);
-		first = false;
-	}
-	return first ? err_nomem(e) : -1;
-}
-
 static void identify_settings(struct world *w)
 {
 	struct stat st;
@@ -98,19 +76,23 @@ static void identify_settings(struct world *w)
 	w->settings_file.changed_ns = st.st_ctim.tv_sec * INT64_C(1000000000) + st.st_ctim.tv_nsec;
 }
 
-static int open_settings(struct world *w, struct err *e)
+/* A file that cannot be used is said, as often as say_again() lets us, and once as an event. */
+static void tell_settings(struct world *w)
 {
-	struct problems p = {0};
-	int rc = 0;
+	if (!w->settings_trouble.text[0])
+		return;
+	if (say_again(w->settings_trouble.text))
+		log_error("%s; going on with what this file said when it was last right", w->settings_trouble.text);
+	if (!w->settings_told)
+		apply_event(w, "settings-refused", NULL, NULL, w->settings_trouble.text);
+	w->settings_told = true;
+}
 
+static int open_settings(struct world *w, bool keep, struct err *e)
+{
 	identify_settings(w); /* before the file is read: a change meanwhile is one for the next look */
-	w->settings = settings_load(SETTINGS_PATH, &p);
-	if (!w->settings)
-		rc = problems_to_err(&p, e);
-	else if (p.n > 0)
-		problems_to_err(&p, NULL);
-	problems_clear(&p);
-	return rc;
+	w->settings = last_settings_load(keep, &w->settings_trouble, e);
+	return w->settings ? 0 : -1;
 }
 
 static int read_rates(const struct settings *s, struct aws_rates *r, struct err *e)
@@ -294,10 +276,13 @@ static void reopen_log(struct world *w)
 int world_open(struct world *w, const char *ident, bool foreground, struct err *e)
 {
 	*w = (struct world){.ident = ident, .foreground = foreground};
-	if (open_settings(w, e) < 0)
+	if (open_settings(w, true, e) < 0)
 		goto fail;
 	reopen_log(w);
-	if (open_store(w, e) < 0 || open_common(w, e) < 0)
+	if (open_store(w, e) < 0)
+		goto fail;
+	tell_settings(w);
+	if (open_common(w, e) < 0)
 		goto fail;
 	return 0;
 fail:
@@ -310,7 +295,7 @@ int world_open_readonly(struct world *w, struct err *e)
 	struct err none = {""};
 
 	*w = (struct world){0};
-	if (open_settings(w, e) < 0 || open_common(w, e) < 0) {
+	if (open_settings(w, false, e) < 0 || open_common(w, e) < 0) {
 		world_close(w);
 		return -1;
 	}
@@ -360,16 +345,24 @@ static void take_clouds(struct world *w, struct world *fresh)
 	w->n_clouds = fresh->n_clouds;
 }
 
-/* All or nothing; a file with mistakes changes nothing and is looked at again the next time. */
+/* All or nothing; a file with mistakes changes nothing, and that is said again and again. */
 static int refresh_settings(struct world *w, struct err *e)
 {
 	struct world fresh = {0};
 
 	identify_settings(&fresh);
-	if (!memcmp(&fresh.settings_file, &w->settings_file, sizeof fresh.settings_file))
+	if (!memcmp(&fresh.settings_file, &w->settings_file, sizeof fresh.settings_file)) {
+		tell_settings(w);
 		return 0;
-	if (open_settings(&fresh, e) < 0)
-		return err_prefix(e, "changed settings are not taken");
+	}
+	w->settings_file = fresh.settings_file;
+	fresh.settings = last_settings_load(true, &w->settings_trouble, NULL);
+	w->settings_told = false;
+	tell_settings(w);
+	if (!fresh.settings || w->settings_trouble.text[0]) {
+		settings_destroy(fresh.settings);
+		return 0;
+	}
 	if (open_clouds(&fresh, w->gen, e) < 0) {
 		close_clouds(&fresh);
 		settings_destroy(fresh.settings);
@@ -380,7 +373,6 @@ static int refresh_settings(struct world *w, struct err *e)
 	take_clouds(w, &fresh);
 	settings_destroy(w->settings);
 	w->settings = fresh.settings;
-	w->settings_file = fresh.settings_file;
 	log_info("now working with the changed %s", SETTINGS_PATH);
 	return 1;
 }

@@ -9,10 +9,19 @@
 #include "lib/base/err.h"
 #include "lib/base/str.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 
 #define GENERATION_BLOCK 64
+
+/* SQLite calls a failed write of its shared memory an I/O error, whatever errno was. */
+static bool is_full(const struct store *s, int code)
+{
+	int num = s->db ? sqlite3_system_errno(s->db) : 0;
+
+	return code == SQLITE_FULL || ((code == SQLITE_IOERR || code == SQLITE_CANTOPEN) && (num == ENOSPC || num == EDQUOT));
+}
 
 int sql_failed(struct store *s, struct err *e)
 {
@@ -28,6 +37,8 @@ int sql_failed(struct store *s, struct err *e)
 		return err_nomem(e);
 	if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
 		return err_set(e, "the state file %s stays busy: another program of slurm-ec2 holds it", s->path);
+	if (is_full(s, code))
+		return err_set(e, "no space is left for the state file %s: make room in its folder", s->path);
 	if (code == SQLITE_READONLY || code == SQLITE_CANTOPEN || code == SQLITE_PERM)
 		return err_set(e, "the state file %s cannot be used (%s): run this as its owner", s->path,
 			       sqlite3_errmsg(s->db));
