@@ -11,6 +11,8 @@
 #include "conf/hardware.h"
 #include "conf/slurm_conf.h"
 #include "conf/slurm_files.h"
+#include "lib/apply/wish.h"
+#include "lib/base/clock.h"
 #include "lib/base/err.h"
 #include "lib/base/file.h"
 #include "lib/base/user.h"
@@ -335,6 +337,29 @@ static void refuse_shrink(struct apply_job *j, const struct nodeset *used)
 	free(text);
 }
 
+/* No reason to refuse: apply is a person's own wish. */
+static int warn_if_still(struct apply_job *j, struct err *e)
+{
+	struct wish wish = { .frozen_until_ms = 0 };
+	struct err unread = { 0 };
+	struct store *s;
+	char clock[10];
+
+	if (user_become(j->gen->slurm_user, e))
+		return -1;
+	s = store_open_readonly(STORE_PATH, NULL);
+	if (s && wish_read(s, clock_wall_ms(), &wish, &unread))
+		APPLY_WARN(j, "is the fleet stopped, or frozen? %s", unread.text);
+	store_close(s);
+	user_restore();
+	wish_clock(wish.frozen_until_ms, clock);
+	if (wish.frozen_until_ms)
+		APPLY_WARN(j, "everything is frozen until %s (slurm-ec2 freeze): apply works all the same, nodes follow after it", clock);
+	if (!fleet_serves(wish.fleet.status))
+		APPLY_WARN(j, "the fleet is stopped, and stays so until slurm-ec2 fleet start");
+	return 0;
+}
+
 int apply_step_shrink(struct apply_job *j, struct buf *note, struct err *e)
 {
 	struct nodeset *used;
@@ -351,7 +376,7 @@ int apply_step_shrink(struct apply_job *j, struct buf *note, struct err *e)
 		err_nomem(e);
 		goto out;
 	}
-	if ((j->slurm_up && in_use_slurm(j, used, e)) || in_use_bindings(j, used, e))
+	if ((j->slurm_up && in_use_slurm(j, used, e)) || in_use_bindings(j, used, e) || warn_if_still(j, e))
 		goto out;
 	if (nodeset_count(used))
 		refuse_shrink(j, used);
