@@ -17,10 +17,12 @@
 #include "lib/base/proc.h"
 #include "lib/base/str.h"
 #include "lib/cluster/settings.h"
+#include "lib/plan/node_rules.h"
 #include "lib/plan/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define DRY_RUN_LIMIT_MS 20000 /* the same while a person waits */
@@ -30,19 +32,33 @@ struct options {
 	bool foreground, once, dry_run;
 };
 
-static const char usage_text[] = "usage: clustermgtd [--foreground | --once | --dry-run]\n"
+static const char usage_text[] = "usage: clustermgtd [--foreground | --once | --dry-run | --explain]\n"
 				 "\n"
 				 "Watches the cluster's EC2 machines and Slurm nodes and repairs the differences.\n"
 				 "  --foreground  log to stderr\n"
 				 "  --once        one loop, then exit (log to stderr)\n"
 				 "  --dry-run     print what one loop would do; nothing is changed\n"
+				 "  --explain     print the table by which it decides about nodes\n"
 				 "  --help, --version\n";
+
+/* "man": the part of the manual page that is made of it. */
+static int explain(const char *form)
+{
+	char *text = form && strcmp(form, "man") ? NULL : form ? node_rules_page() : node_rules_text();
+	int rc = !text || fputs(text, stdout) < 0;
+
+	if (!text)
+		fprintf(stderr, "clustermgtd: %s\n", form ? "--explain takes man, or nothing" : "out of memory");
+	free(text);
+	return rc;
+}
 
 /* -1 = go on, else the exit code. */
 static int parse_options(int argc, char **argv, struct options *o)
 {
 	static const struct option known[] = {
 	    {"foreground", no_argument, NULL, 'f'}, {"once", no_argument, NULL, 'o'},	 {"dry-run", no_argument, NULL, 'n'},
+	    {"explain", optional_argument, NULL, 'x'},
 	    {"help", no_argument, NULL, 'h'},	    {"version", no_argument, NULL, 'v'}, {NULL, 0, NULL, 0},
 	};
 	int c;
@@ -52,6 +68,8 @@ static int parse_options(int argc, char **argv, struct options *o)
 			return fputs(usage_text, stdout) < 0;
 		if (c == 'v')
 			return options_version("clustermgtd");
+		if (c == 'x')
+			return explain(optarg);
 		if (c == '?')
 			return OPTIONS_WRONG;
 		o->foreground = true;

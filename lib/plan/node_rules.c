@@ -21,6 +21,8 @@
 #define CODE_HEALTH "(Code:HealthCheck)"
 #define CODE_EVENT "(Code:ScheduledEvent)"
 #define CODE_INVALID "(Code:InvalidRegistration)"
+/* Drains that end with the machine. */
+#define WHY_DRAIN_ENDS (WHY_DRAINED | WHY_INVALID)
 #define DO_REPLACE (DO_CLEAN | DO_POWER_DOWN)
 
 const struct node_rule node_rules[] = {
@@ -61,8 +63,8 @@ const struct node_rule node_rules[] = {
 	  .acts = DO_COUNT | DO_REPLACE | DO_END_UNLISTED, .says = GONE_TEXT,
 	  .because = "Slurm had found it DOWN, and its machine is gone: it goes back to idle~" },
 	{ .code = "drained-gone", .required = NS_DRAIN, .forbidden = NS_FAIL | OFF, .machine = MACHINE_GONE | MACHINE_HALTED,
-	  .why = WHY_DRAINED, .acts = DO_DOWN | DO_REPLACE | DO_END_UNLISTED, .says = GONE_TEXT,
-	  .because = "Drained by us for its machine's health, and the machine is gone or stopped: it goes back to idle~" },
+	  .why = WHY_DRAIN_ENDS, .acts = DO_DOWN | DO_REPLACE | DO_END_UNLISTED, .says = GONE_TEXT,
+	  .because = "Drained for its machine's health or hardware, and the machine is gone or stopped: it goes back to idle~" },
 	{ .code = "machine-gone-held", .forbidden = OFF, .machine = MACHINE_GONE, .acts = DO_DOWN | DO_CLEAN | DO_END_UNLISTED,
 	  .says = GONE_TEXT,
 	  .because = "A person holds it and its machine is gone: its jobs are requeued, the hold stays" },
@@ -92,12 +94,12 @@ const struct node_rule node_rules[] = {
 	  .acts = DO_COUNT | DO_CLEAN, .says = "its node is powered down",
 	  .because = "A machine is left over from its last life" },
 	{ .code = "drained-down", .bases = BASE(NS_DOWN), .required = NS_DRAIN,
-	  .forbidden = NS_FAIL | NS_POWERING_DOWN | NS_POWER_DOWN, .machine = MACHINE_NONE, .why = WHY_DRAINED,
+	  .forbidden = NS_FAIL | NS_POWERING_DOWN | NS_POWER_DOWN, .machine = MACHINE_NONE, .why = WHY_DRAIN_ENDS,
 	  .when = WHEN_REQUEUED, .acts = DO_POWER_DOWN, .says = OURS "back to idle, its machine is gone",
-	  .because = "Drained by us, and the machine is gone: the drain ends with it" },
+	  .because = "Drained for its machine, and the machine is gone: the drain ends with it" },
 	{ .code = "drained-off", .bases = BASE_UP, .required = NS_DRAIN | NS_POWERED_DOWN, .forbidden = NS_FAIL | MOVING,
-	  .machine = MACHINE_NONE, .why = WHY_DRAINED, .acts = DO_RESUME, .says = "its machine is gone, the next one is another",
-	  .because = "Drained by us for a machine that is gone: the drain is taken back" },
+	  .machine = MACHINE_NONE, .why = WHY_DRAIN_ENDS, .acts = DO_RESUME, .says = "its machine is gone, the next one is another",
+	  .because = "Drained for a machine that is gone: the drain is taken back" },
 	{ .code = "off-held", .required = NS_POWERED_DOWN, .any = HELD, .forbidden = NS_POWERING_UP,
 	  .machine = MACHINE_NONE | MACHINE_CLAIMED, .because = "Powered down, and a person holds it" },
 	{ .code = "off-down-claimed", .bases = BASE(NS_DOWN), .required = NS_POWERED_DOWN, .machine = MACHINE_CLAIMED,
@@ -304,11 +306,13 @@ bool reconcile_disabled(const char *reason)
 	return text && str_prefix(text, REASON_DISABLED);
 }
 
-/* A DOWN that came after our drain keeps its words behind its own. */
+/* A DOWN that came after a drain has the drain's words behind its own. */
 static bool drained(const char *reason)
 {
+	const char *was = strstr(reason, "(was: ");
+
 	return str_prefix(reason, CODE_HEALTH) || str_prefix(reason, CODE_EVENT) || str_prefix(reason, CODE_INVALID) ||
-	       strstr(reason, "(was: " CODE_HEALTH) || strstr(reason, "(was: " CODE_EVENT);
+	       (was && node_why(was + strlen("(was: ")) & WHY_DRAIN_ENDS);
 }
 
 static enum node_why why_coded(const char *reason)

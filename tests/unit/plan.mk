@@ -1,8 +1,8 @@
 # unit tests of plan: a cmocka program per noun, added to check_PROGRAMS and TESTS
 if HAVE_CMOCKA
-plan_tests = tests/unit/test_plan_resume tests/unit/test_plan_stages tests/unit/test_plan_reconcile tests/unit/test_plan_bindings tests/unit/test_plan_blocks \
-	tests/unit/test_capacity tests/unit/test_plan_property tests/unit/test_plan_nomem \
-	tests/unit/test_fleet tests/unit/test_brake tests/unit/test_invariants
+plan_tests = tests/unit/test_plan_resume tests/unit/test_plan_stages tests/unit/test_plan_reconcile tests/unit/test_plan_bindings \
+	tests/unit/test_node_rules tests/unit/test_plan_blocks tests/unit/test_capacity tests/unit/test_plan_property \
+	tests/unit/test_plan_nomem tests/unit/test_fleet tests/unit/test_brake tests/unit/test_invariants
 check_PROGRAMS += $(plan_tests)
 TESTS += $(plan_tests)
 tests_unit_test_plan_resume_SOURCES = tests/unit/test_plan_resume.c tests/unit/cmocka_all.h tests/unit/resume_text.h
@@ -13,6 +13,9 @@ tests_unit_test_plan_reconcile_SOURCES = tests/unit/test_plan_reconcile.c tests/
 tests_unit_test_plan_reconcile_LDADD = $(LIBS_PURE) $(CMOCKA_LIBS)
 tests_unit_test_plan_bindings_SOURCES = tests/unit/test_plan_bindings.c tests/unit/cmocka_all.h
 tests_unit_test_plan_bindings_LDADD = $(LIBS_PURE) $(CMOCKA_LIBS)
+# every combination of state, machine and reason against the table
+tests_unit_test_node_rules_SOURCES = tests/unit/test_node_rules.c tests/unit/cmocka_all.h
+tests_unit_test_node_rules_LDADD = $(LIBS_PURE) $(CMOCKA_LIBS)
 tests_unit_test_plan_blocks_SOURCES = tests/unit/test_plan_blocks.c tests/unit/cmocka_all.h
 tests_unit_test_plan_blocks_LDADD = $(LIBS_PURE) $(CMOCKA_LIBS)
 tests_unit_test_capacity_SOURCES = tests/unit/test_capacity.c tests/unit/cmocka_all.h
