@@ -5,6 +5,7 @@
 
 #include "clustermgtd/notify.h"
 #include "clustermgtd/observe.h"
+#include "clustermgtd/report.h"
 #include "clustermgtd/stamp.h"
 #include "lib/apply/apply.h"
 #include "lib/apply/note.h"
@@ -77,6 +78,7 @@ bool loop(struct world *w, struct kept *k, int64_t *wake_ms, struct loop_times *
 	beat(w);
 	observed_forget(w, &o);
 	*wake_ms = observed_wake_ms(&o, k, *wake_ms);
+	report_loop(w, &o, k, &p, failures, now_us() - start);
 	metrics_loop(w, &o, k, &p, failures, now_us() - start);
 	if (times)
 		*times = (struct loop_times){observed - start, decided - observed, now_us() - decided, p.n};

@@ -4,12 +4,16 @@
 #include "lib/apply/fail.h"
 
 #include "lib/apply/apply.h"
+#include "lib/apply/event.h"
 #include "lib/apply/run.h"
 #include "lib/apply/settle.h"
 #include "lib/base/buf.h"
 #include "lib/base/clock.h"
+#include "lib/base/jview.h"
 #include "lib/base/log.h"
 #include "lib/node/map.h"
+#include "lib/node/nodeset.h"
+#include "lib/plan/capacity.h"
 #include "lib/plan/protect.h"
 #include "lib/slurmctl/slurmctl.h"
 
@@ -124,6 +128,80 @@ static void comment_jobs(struct run *r, const struct resume_result *res)
 	map_clear(&failed);
 }
 
+/* ---- figures for the event log, in ParallelCluster's groups */
+
+static const char *failure_type(const char *code)
+{
+	static const struct {
+		const char *code, *type;
+	} known[] = {
+	    {CODE_LIMITED, "ice-failures"},
+	    {"VcpuLimitExceeded", "vcpu-limit-failures"},
+	    {"VolumeLimitExceeded", "volume-limit-failures"},
+	    {"InsufficientVolumeCapacity", "volume-limit-failures"},
+	    {"UnauthorizedOperation", "iam-policy-errors"},
+	};
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		if (str_eq(code, known[i].code))
+			return known[i].type;
+	}
+	return capacity_code_remembered(code) && !capacity_code_is_quota(code) ? "ice-failures" : "other-failures";
+}
+
+/* Nodes that failed with this code. How many, 0 also on no memory. */
+static int64_t put_code(struct json_object *details, const struct resume_result *res, const char *code, const char **names)
+{
+	struct json_object *o = json_object_new_object();
+	int64_t n = 0;
+	char *text;
+
+	for (size_t i = 0; i < res->n_fail; i++) {
+		if (str_eq(res->fail[i].code, code))
+			names[n++] = res->fail[i].node;
+	}
+	text = nodeset_text_of(names, (size_t)n);
+	if (!o || jview_put_i64(o, "count", n) || jview_put_str(o, "nodes", text)) {
+		json_object_put(o);
+		n = 0;
+	} else if (jview_put_obj(details, code, o)) {
+		n = 0;
+	}
+	free(text);
+	return n;
+}
+
+static void tell_type(struct run *r, const struct resume_result *res, const char *type, const char **names)
+{
+	struct json_object *o = json_object_new_object(), *details = json_object_new_object();
+	int64_t n = 0;
+
+	for (size_t i = 0; o && details && i < res->n_fail; i++) {
+		const char *code = res->fail[i].code;
+
+		if (str_eq(failure_type(code), type) && !json_object_object_get_ex(details, code, NULL))
+			n += put_code(details, res, code, names);
+	}
+	if (n == 0 || jview_put_str(o, "failure-type", type) || jview_put_i64(o, "count", n)) {
+		json_object_put(o);
+		json_object_put(details);
+		return;
+	}
+	if (jview_put_obj(o, "error-details", details) == 0)
+		apply_figure(r->w, EVENT_WARNING, "node-launch-failure-count", "nodes that got no machine", o);
+	else
+		json_object_put(o);
+}
+
+static void tell_figures(struct run *r, const struct resume_result *res, const char **names)
+{
+	static const char *const types[] = {"ice-failures", "vcpu-limit-failures", "volume-limit-failures", "iam-policy-errors",
+					    "other-failures"};
+
+	for (size_t i = 0; event_is_logged(r->w, EVENT_WARNING) && i < sizeof types / sizeof *types; i++)
+		tell_type(r, res, types[i], names);
+}
+
 void fail_nodes(struct run *r, const struct resume_result *res)
 {
 	const char **names = calloc(res->n_fail, sizeof *names);
@@ -133,6 +211,8 @@ void fail_nodes(struct run *r, const struct resume_result *res)
 		if (!done[i])
 			fail_code(r, res, i, names, done);
 	}
+	if (names)
+		tell_figures(r, res, names);
 	free(names);
 	free(done);
 	comment_jobs(r, res);
