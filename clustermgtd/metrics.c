@@ -383,12 +383,17 @@ static void tell_loops(struct out *o, const struct metrics *m)
 
 static void tell_requests(struct out *o)
 {
-	size_t n;
+	size_t n, n_slurm;
 	const struct aws_count *c = aws_counts(&n);
+	const struct slurmctl_count *s = slurmctl_counts(&n_slurm);
 
-	family(o, "ec2_requests_total", "counter", "Requests of this process to EC2 by action and how they ended (ok, or a class of error).");
+	family(o, "ec2_requests_total", "counter",
+	       "Requests of this process to EC2 by action and how they ended: ok, or a class of error.");
 	for (size_t i = 0; i < n; i++)
 		row(o, (int64_t)c[i].n, "action", c[i].action, "result", aws_class_text(c[i].class), NULL);
+	family(o, "slurm_requests_total", "counter", "Requests of this process to slurmctld by kind.");
+	for (size_t i = 0; i < n_slurm; i++)
+		row(o, (int64_t)s[i].n, "request", s[i].request, NULL);
 }
 
 /* Of all programs, from the state file, so they also go on after a restart. */

@@ -40,5 +40,8 @@ uninstall-hook:
 	-rmdir "$(DESTDIR)$(pkgsysconfdir)" "$(DESTDIR)$(pkgstatedir)" "$(DESTDIR)$(pkglogdir)" "$(DESTDIR)$(examplesdir)" \
 		"$(DESTDIR)$(pkgdatadir)" "$(DESTDIR)$(pkglibexecdir)/image" "$(DESTDIR)$(pkglibexecdir)" 2>/dev/null
 
+# For Prometheus and Grafana.
+dist_pkgdata_DATA += %D%/grafana/slurm-ec2.json %D%/prometheus/slurm-ec2.rules.yml
+
 examplesdir = $(pkgdatadir)/examples
 dist_examples_DATA = examples/quickstart.yaml examples/several-types.yaml examples/workshop.yaml examples/settings.yaml examples/hellojob.sh

@@ -42,6 +42,7 @@ int slurmctl_conf_load(struct slurmctl_conf *out, struct err *e)
 	int rc;
 
 	memset(out, 0, sizeof *out);
+	slurmctl_asked("configuration");
 	if (slurm_load_ctl_conf((time_t)0, &c) != 0)
 		return slurmctl_fail(e, "cannot read slurmctld's configuration");
 	rc = fill(out, c);
@@ -60,6 +61,7 @@ int slurmctl_boot_time(int64_t *seen, int64_t *boot_s, struct err *e)
 	slurm_conf_t *c = NULL;
 
 	/* one more than told: slurmctld takes one off, lest it miss a change of the same second */
+	slurmctl_asked("configuration");
 	if (slurm_load_ctl_conf(*seen ? (time_t)*seen + 1 : 0, &c) != 0) {
 		if (errno == SLURM_NO_CHANGE_IN_DATA)
 			return 0;

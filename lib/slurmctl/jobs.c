@@ -101,6 +101,7 @@ int slurmctl_job(int64_t id, struct slurmctl_job_info *out, struct err *e)
 	int rc;
 
 	memset(out, 0, sizeof *out);
+	slurmctl_asked("job");
 	if (slurm_load_job(&m, (uint32_t)id, SHOW_ALL) != 0)
 		return slurmctl_fail(e, "cannot read the job from slurmctld");
 	if (m->record_count == 0)
@@ -149,6 +150,7 @@ int slurmctl_jobs(slurmctl_job_fn wanted, const void *of, struct slurmctl_jobs *
 	job_info_msg_t *m = NULL;
 	int rc = 0;
 
+	slurmctl_asked("jobs");
 	if (slurm_load_jobs((time_t)0, &m, SHOW_ALL) != 0)
 		return slurmctl_fail(e, "cannot read the jobs from slurmctld");
 	for (uint32_t i = 0; i < m->record_count && rc == 0; i++)
@@ -183,6 +185,7 @@ static int collect(struct kvs *out, bool (*wanted)(const slurm_job_info_t *), st
 	char id[24];
 	int rc = 0;
 
+	slurmctl_asked("jobs");
 	if (slurm_load_jobs((time_t)0, &m, SHOW_ALL) != 0)
 		return slurmctl_fail(e, "cannot read the jobs from slurmctld");
 	for (uint32_t i = 0; i < m->record_count && rc == 0; i++) {
@@ -219,6 +222,7 @@ int slurmctl_job_comment(int64_t id, const char *text, struct err *e)
 	slurm_init_job_desc_msg(&d);
 	d.job_id = (uint32_t)id;
 	d.admin_comment = copy;
+	slurmctl_asked("update job");
 	rc = slurm_update_job(&d) == 0 ? 0 : slurmctl_fail(e, "cannot put a comment on the job");
 	free(copy);
 	return rc;

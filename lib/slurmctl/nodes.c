@@ -82,6 +82,7 @@ int slurmctl_nodes(struct nodes *out, struct err *e)
 {
 	node_info_msg_t *m = NULL;
 
+	slurmctl_asked("nodes");
 	if (slurm_load_node((time_t)0, &m, SHOW_ALL | SHOW_MIXED) != 0)
 		return slurmctl_fail(e, "cannot read the nodes from slurmctld");
 	return add_all(out, m, e);
@@ -95,6 +96,7 @@ int slurmctl_node(const char *name, struct nodes *out, struct err *e)
 
 	if (!copy_of_name)
 		return err_nomem(e);
+	slurmctl_asked("node");
 	rc = slurm_load_node_single(&m, copy_of_name, SHOW_ALL | SHOW_MIXED);
 	if (rc != 0 && errno == ESLURM_INVALID_NODE_NAME)
 		rc = 0; /* newer releases say so; 22.05 answers with no record */

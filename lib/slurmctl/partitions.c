@@ -42,6 +42,7 @@ int slurmctl_partitions(struct partitions *out, struct err *e)
 	partition_info_msg_t *m = NULL;
 	int rc = 0;
 
+	slurmctl_asked("partitions");
 	if (slurm_load_partitions((time_t)0, &m, SHOW_ALL) != 0)
 		return slurmctl_fail(e, "cannot read the partitions from slurmctld");
 	for (uint32_t i = 0; i < m->record_count && rc == 0; i++)
@@ -78,6 +79,7 @@ int slurmctl_partition_state(const char *name, enum partition_state state, struc
 	m.state_up = number_of(state);
 	if (!m.name)
 		return err_nomem(e);
+	slurmctl_asked("update partition");
 	if (slurm_update_partition(&m) != 0)
 		rc = errno == ESLURM_USER_ID_MISSING
 			     ? err_set(e, "slurmctld does not let this user change partitions: run it as SlurmUser or root")

@@ -45,6 +45,7 @@ static int ask_each(struct resume_job **sorted, size_t n, struct err *e)
 	job_info_msg_t *m = NULL;
 
 	for (size_t i = 0; i < n; i++) {
+		slurmctl_asked("job");
 		if (slurm_load_job(&m, (uint32_t)sorted[i]->id, SHOW_ALL) != 0)
 			return slurmctl_fail(e, "cannot read the job from slurmctld");
 		take(sorted, n, m); /* all tasks, if the job is an array's first */
@@ -57,6 +58,7 @@ static int ask_all(struct resume_job **sorted, size_t n, struct err *e)
 {
 	job_info_msg_t *m = NULL;
 
+	slurmctl_asked("jobs");
 	if (slurm_load_jobs((time_t)0, &m, SHOW_ALL) != 0)
 		return slurmctl_fail(e, "cannot read the jobs from slurmctld");
 	take(sorted, n, m);

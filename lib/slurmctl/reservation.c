@@ -34,6 +34,7 @@ int slurmctl_reservations(struct slurmctl_reservations *out, struct err *e)
 	reserve_info_msg_t *m = NULL;
 	int rc = 0;
 
+	slurmctl_asked("reservations");
 	if (slurm_load_reservations((time_t)0, &m) != 0)
 		return slurmctl_fail(e, "cannot read the reservations from slurmctld");
 	for (uint32_t i = 0; i < m->record_count && rc == 0; i++) {
@@ -86,6 +87,7 @@ static int create(resv_desc_msg_t *m, const char *user, int64_t end_s, struct er
 		m->end_time = end_s;
 	else
 		m->duration = INFINITE;
+	slurmctl_asked("create reservation");
 	name = slurm_create_reservation(m);
 	free(m->users);
 	if (!name)
@@ -126,6 +128,8 @@ int slurmctl_reservation_hold(const char *name, const char *const *nodes, size_t
 
 	if (exists(name, &found, e) < 0 || user_of(&user, e) < 0)
 		return -1;
+	if (found)
+		slurmctl_asked("update reservation");
 	slurm_init_resv_desc_msg(&m);
 	m.name = str_dup(name);
 	m.node_list = join(nodes, n);
@@ -150,6 +154,7 @@ int slurmctl_reservation_delete(const char *name, struct err *e)
 
 	if (!m.name)
 		return err_nomem(e);
+	slurmctl_asked("delete reservation");
 	if (slurm_delete_reservation(&m) != 0 && errno != ESLURM_RESERVATION_INVALID)
 		rc = refused(e, "delete", name);
 	free(m.name);

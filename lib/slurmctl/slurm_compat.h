@@ -33,5 +33,7 @@ struct err;
 
 /* "<what>: <Slurm's text for errno>" into e. Always returns -1. */
 int slurmctl_fail(struct err *e, const char *what);
+/* One more request of this kind (a literal) is about to be sent. */
+void slurmctl_asked(const char *request);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /* lib/node/node.h repeats Slurm's numbers so that pure code can test them; a release that renumbers them must not compile. */
@@ -78,8 +79,30 @@ int slurmctl_fail(struct err *e, const char *what)
 	return err_set(e, "%s: %s", what, slurm_strerror(errno));
 }
 
+static struct slurmctl_count count[32]; /* more than there are kinds */
+static size_t n_counts;
+
+void slurmctl_asked(const char *request)
+{
+	for (size_t i = 0; i < n_counts; i++) {
+		if (!strcmp(count[i].request, request)) {
+			count[i].n++;
+			return;
+		}
+	}
+	if (n_counts < sizeof count / sizeof *count)
+		count[n_counts++] = (struct slurmctl_count){.request = request, .n = 1};
+}
+
+const struct slurmctl_count *slurmctl_counts(size_t *n)
+{
+	*n = n_counts;
+	return count;
+}
+
 int slurmctl_ping(struct err *e)
 {
+	slurmctl_asked("ping");
 	errno = 0;
 	if (slurm_ping(0) == 0)
 		return 0;

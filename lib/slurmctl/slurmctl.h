@@ -23,6 +23,12 @@ int slurmctl_open(const char *conf, struct err *e);
 void slurmctl_close(void);
 /* The libslurm we run with, "22.05.8". */
 const char *slurmctl_library_version(void);
+/* Requests of this process to slurmctld by kind, such as "nodes" or "update nodes"; they only grow. Borrowed until the next call. */
+struct slurmctl_count {
+	const char *request;
+	uint64_t n;
+};
+const struct slurmctl_count *slurmctl_counts(size_t *n);
 /* 0 if the primary answers. Not from a compute node (its SlurmUser is unknown there). */
 int slurmctl_ping(struct err *e);
 /* Make slurmctld read its files again (scontrol reconfigure). Not after nodes were added or removed: that ends a slurmctld

@@ -54,6 +54,7 @@ static int send_part(const struct node_update *u, struct err *e)
 	update_node_msg_t m;
 	int rc = -1;
 
+	slurmctl_asked("update nodes");
 	slurm_init_update_node_msg(&m);
 	m.node_names = join(u->names, u->n);
 	m.node_addr = u->addrs ? join(u->addrs, u->n) : NULL;
