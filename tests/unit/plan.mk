@@ -3,6 +3,7 @@ if HAVE_CMOCKA
 plan_tests = tests/unit/test_plan_resume tests/unit/test_plan_stages tests/unit/test_plan_reconcile tests/unit/test_plan_bindings \
 	tests/unit/test_node_rules tests/unit/test_plan_blocks tests/unit/test_capacity tests/unit/test_plan_property \
 	tests/unit/test_plan_nomem tests/unit/test_fleet tests/unit/test_brake tests/unit/test_invariants
+plan_tests += tests/unit/test_protect
 check_PROGRAMS += $(plan_tests)
 TESTS += $(plan_tests)
 tests_unit_test_plan_resume_SOURCES = tests/unit/test_plan_resume.c tests/unit/cmocka_all.h tests/unit/resume_text.h
@@ -26,6 +27,8 @@ tests_unit_test_brake_SOURCES = tests/unit/test_brake.c tests/unit/cmocka_all.h
 tests_unit_test_brake_LDADD = $(LIBS_PURE) $(CMOCKA_LIBS)
 tests_unit_test_invariants_SOURCES = tests/unit/test_invariants.c tests/unit/cmocka_all.h
 tests_unit_test_invariants_LDADD = $(LIBS_PURE) $(CMOCKA_LIBS)
+tests_unit_test_protect_SOURCES = tests/unit/test_protect.c tests/unit/cmocka_all.h
+tests_unit_test_protect_LDADD = $(LIBS_PURE) $(CMOCKA_LIBS)
 # many random worlds, judged by rules of its own
 tests_unit_test_plan_property_SOURCES = tests/unit/test_plan_property.c tests/unit/property.h tests/unit/property_world.c \
 	tests/unit/property_run.c tests/unit/property_judge.c tests/unit/cmocka_all.h
@@ -44,4 +47,5 @@ check-faults: $(plan_tests)
 	PLAN_TESTS='$(filter-out %_nomem,$(plan_tests))' OBJECTS_test_plan_property='$(tests_unit_test_plan_property_OBJECTS)' \
 	$(srcdir)/tests/plant_faults $(FAULTS)
 .PHONY: check-faults
+EXTRA_DIST += tests/plant_faults.d/protect.txt
 EXTRA_DIST += tests/plant_faults tests/plant_faults.d/reconcile.txt tests/plant_faults.d/capacity.txt tests/plant_faults.d/resume.txt
