@@ -2,6 +2,7 @@
 # what needs no connection is taken)
 if HAVE_CMOCKA
 apply_tests = %D%/test_apply_suspend %D%/test_apply_resume %D%/test_apply_fleet %D%/test_apply_plan %D%/test_credentials_mode
+apply_tests += %D%/test_failed_boot
 check_PROGRAMS += $(apply_tests)
 TESTS += $(apply_tests)
 apply_fake = %D%/fake_world.c %D%/fake_world.h %D%/test.h
@@ -15,6 +16,8 @@ apply_libs = lib/apply/libapply.a conf/libconf.a lib/state/libstate.a lib/plan/l
 %C%_test_apply_fleet_LDADD = $(apply_libs)
 %C%_test_apply_plan_SOURCES = %D%/test_apply_plan.c $(apply_fake)
 %C%_test_apply_plan_LDADD = $(apply_libs)
+%C%_test_failed_boot_SOURCES = %D%/test_failed_boot.c $(apply_fake)
+%C%_test_failed_boot_LDADD = $(apply_libs)
 %C%_test_credentials_mode_SOURCES = %D%/test_credentials_mode.c %D%/test.h
 %C%_test_credentials_mode_LDADD = $(LIBS_ALL) $(CMOCKA_LIBS)
 endif

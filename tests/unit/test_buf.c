@@ -27,8 +27,31 @@ static void base64(void **state)
 
 		buf_base64(&b, row[i].in, row[i].n);
 		assert_string_equal(buf_text(&b), row[i].out);
+		buf_reset(&b);
+		buf_str(&b, "x");
+		assert_int_equal(buf_base64_decode(&b, row[i].out), 0);
+		assert_int_equal(b.n, row[i].n + 1);
+		assert_memory_equal(buf_text(&b) + 1, row[i].in, row[i].n);
 		buf_free(&b);
 	}
+}
+
+static void base64_refused(void **state)
+{
+	static const char *const bad[] = {"Z", "Zg", "Zg=", "Z===", "====", "Zg==Zg==", "Zm9v=", "Zm9v====", "Zg=v", "Zm 9v", "Zm9v-", "Z\xc3\xa9v"};
+	struct buf b = {0};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(bad); i++) {
+		buf_reset(&b);
+		buf_str(&b, "kept");
+		if (buf_base64_decode(&b, bad[i]) != -1 || strcmp(buf_text(&b), "kept"))
+			fail_msg("%s became %s", bad[i], buf_text(&b));
+	}
+	buf_reset(&b);
+	assert_int_equal(buf_base64_decode(&b, "Zm9v\r\nYm\nFy\n"), 0); /* wrapped, as some tools do */
+	assert_string_equal(buf_text(&b), "foobar");
+	buf_free(&b);
 }
 
 static void adding(void **state)
@@ -80,7 +103,7 @@ static void failure_sticks(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(base64), cmocka_unit_test(adding),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(base64), cmocka_unit_test(base64_refused), cmocka_unit_test(adding),
 					   cmocka_unit_test(failure_sticks)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,6 +134,7 @@ static const struct world {
 	struct { int64_t priority; const char *nodes; } jobs[MAX_JOBS];
 	const char *rest;   /* nodes without a job */
 	const char *live;
+	const char *barred;
 	size_t batch;       /* 0 = 500 */
 	size_t left[N_RES];
 	const char *code;
@@ -221,6 +222,14 @@ static const struct world {
 	{ .name = "a name that is not ours, best-effort", .strategy = BEST, .jobs = { { -1, "q-dy-a-1,other7" } },
 	  .rest = "x,q-dy-a-9999",
 	  .left = { 9 }, .calls = "a(1,1)=1 ", .bound = "q-dy-a-1", .failed = "InvalidNodenameError:other7,x,q-dy-a-9999" },
+	{ .name = "barred nodes fail with their job, all-or-nothing", .strategy = AON,
+	  .jobs = { { -1, "q-dy-a-1,q-dy-b-1" }, { -1, "q-dy-b-2" } }, .barred = "q-dy-a-[1-3]",
+	  .left = { 9, 9 }, .calls = "b(1,1)=1 ", .bound = "q-dy-b-2", .failed = "BootFailures:q-dy-a-1 " LIM ":q-dy-b-1" },
+	{ .name = "barred nodes, best-effort", .strategy = BEST, .jobs = { { -1, "q-dy-a-1,q-dy-b-1" } }, .rest = "q-dy-a-2",
+	  .barred = "q-dy-a-[1-3]", .left = { 9, 9 }, .calls = "b(1,1)=1 ", .bound = "q-dy-b-1",
+	  .failed = "BootFailures:q-dy-a-[1-2]" },
+	{ .name = "a barred node that has its machine", .strategy = AON, .jobs = { { -1, "q-dy-a-[1-2]" } }, .live = "q-dy-a-[1-2]",
+	  .barred = "q-dy-a-[1-3]", .calls = "", .bound = "", .failed = "" },
 	{ .name = "an error that is not capacity fails its nodes, once", .strategy = AON,
 	  .jobs = { { -1, "q-dy-a-[1-2]" }, { -1, "q-dy-a-3,q-dy-b-1" }, { -1, "q-dy-b-[2-3]" } }, .left = { 9, 9 },
 	  .broken = { "UnauthorizedOperation" }, .calls = "b(3,3)=3 a(3,3)x0 ", .bound = "q-dy-b-[2-3]",
@@ -271,6 +280,7 @@ static bool check_world(const struct world *w)
 	struct strs live = { 0 };
 	struct resume_input in = { .gen = g, .request = &request, .live = &live, .strategy = w->strategy,
 				   .batch_max = w->batch ? w->batch : 500 };
+	struct nodeset *barred = nodeset_create();
 	struct cloud c = { .code = w->code };
 	const struct resume_result *r;
 	struct resume_plan *p;
@@ -282,6 +292,9 @@ static bool check_world(const struct world *w)
 	make_request(&request, w);
 	if (w->live)
 		add_names(&live, w->live);
+	in.barred = barred;
+	if (w->barred && nodeset_parse(barred, w->barred, NULL))
+		fail_msg("%s", w->barred);
 	p = resume_plan_create(&in, NULL);
 	assert_non_null(p);
 	r = run(p, &c);
@@ -299,6 +312,7 @@ static bool check_world(const struct world *w)
 	resume_plan_destroy(p);
 	buf_free(&c.log);
 	strs_clear(&live);
+	nodeset_destroy(barred);
 	resume_request_clear(&request);
 	generation_destroy(g);
 	return ok;

@@ -635,6 +635,56 @@ static void next_token(void **state)
 	}
 }
 
+#define CONSOLE(output) "<GetConsoleOutputResponse" XMLNS "><requestId>r</requestId><instanceId>i-1</instanceId>" \
+	"<timestamp>2026-11-30T16:50:27.000Z</timestamp>" output "</GetConsoleOutputResponse>"
+
+/* What a machine printed: raw bytes, its end if it is long. */
+static void console_output(void **state)
+{
+	static const struct {
+		const char *xml, *want;
+	} rows[] = {
+		{CONSOLE("<output>Zm9vDQpiYXI=</output>"), "foo\r\nbar"},
+		{CONSOLE("<output>Zm9v\nDQpi\nYXI=\n</output>"), "foo\r\nbar"},
+		{CONSOLE("<output/>"), ""},
+		{CONSOLE(""), ""},
+		{CONSOLE("<output>no base64</output>"), ""},
+	};
+	size_t n;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct ec2_call *c = answer(ec2_console_output("i-1"), 200, rows[i].xml);
+
+		assert_string_equal(ec2_console_output_reply(c, &n), rows[i].want);
+		assert_int_equal(n, strlen(rows[i].want));
+		ec2_call_destroy(c);
+	}
+}
+
+static void console_output_is_bounded(void **state)
+{
+	struct buf b = {0}, raw = {0};
+	struct ec2_call *c;
+	const char *text;
+	size_t n;
+
+	(void)state;
+	for (int i = 0; i < 20000; i++)
+		buf_fmt(&raw, "%04d ", i % 10000);
+	buf_str(&b, "<GetConsoleOutputResponse" XMLNS "><output>");
+	buf_base64(&b, raw.v, raw.n);
+	buf_str(&b, "</output></GetConsoleOutputResponse>");
+	c = answer(ec2_console_output("i-1"), 200, buf_text(&b));
+	text = ec2_console_output_reply(c, &n);
+	assert_int_equal(n, EC2_CONSOLE_MAX);
+	assert_memory_equal(text, raw.v + raw.n - n, n);
+	assert_false(c->mutating);
+	ec2_call_destroy(c);
+	buf_free(&b);
+	buf_free(&raw);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -652,6 +702,8 @@ int main(void)
 		cmocka_unit_test(placement_groups),
 		cmocka_unit_test(errors),
 		cmocka_unit_test(every_truncation_fails),
+		cmocka_unit_test(console_output),
+		cmocka_unit_test(console_output_is_bounded),
 		cmocka_unit_test(too_deep),
 		cmocka_unit_test(head_is_short_and_printable),
 		cmocka_unit_test(next_token),

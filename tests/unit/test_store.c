@@ -521,6 +521,58 @@ static void unusable_place(void **state)
 	assert_non_null(strstr(e.text, path));
 }
 
+/* "node instance code time[ over]" of each, "," between them. */
+static void failures_are(struct store *s, int64_t since, const char *want)
+{
+	struct failures l = {0};
+	struct strs words = {0};
+	char *text;
+
+	assert_int_equal(store_failures(s, since, &l, NULL), 0);
+	for (size_t i = 0; i < l.n; i++)
+		assert_int_equal(strs_addf(&words, "%s/%s %s %s %s %d%s", l.v[i].queue, l.v[i].resource, l.v[i].node,
+					   l.v[i].instance ? l.v[i].instance : "-", l.v[i].code, (int)l.v[i].time_ms,
+					   l.v[i].over ? " over" : ""), 0);
+	text = strs_join(&words, ",");
+	assert_string_equal(text, want);
+	free(text);
+	strs_clear(&words);
+	failures_clear(&l);
+}
+
+static int fail_boot(struct store *s, const char *resource, const char *node, const char *instance, int64_t time_ms)
+{
+	struct failure f = {.queue = (char *)"q", .resource = (char *)resource, .node = (char *)node, .instance = (char *)instance,
+			    .code = (char *)"c", .time_ms = time_ms};
+
+	return store_failure_add(s, &f, NULL);
+}
+
+static void failed_boots_are_kept(void **state)
+{
+	struct store *s = open_store();
+
+	(void)state;
+	assert_int_equal(fail_boot(s, "a", "n-2", "i-2", 20), 1);
+	assert_int_equal(fail_boot(s, "a", "n-1", "i-1", 10), 1);
+	assert_int_equal(fail_boot(s, "a", "n-1", "i-1", 11), 0); /* a machine fails once */
+	assert_int_equal(fail_boot(s, "b", "n-3", NULL, 30), 1);
+	failures_are(s, 0, "q/a n-1 i-1 c 10,q/a n-2 i-2 c 20,q/b n-3 - c 30");
+	failures_are(s, 20, "q/a n-2 i-2 c 20,q/b n-3 - c 30");
+	assert_int_equal(store_failures_over(s, "q", "a", 15, NULL), 0);
+	failures_are(s, 0, "q/a n-1 i-1 c 10 over,q/a n-2 i-2 c 20,q/b n-3 - c 30");
+	assert_int_equal(store_failures_over(s, "q", "a", 99, NULL), 0);
+	assert_int_equal(store_failures_forget(s, "n-2", 19, NULL), 0);
+	assert_int_equal(store_failures_forget(s, "n-1", 19, NULL), 0);
+	failures_are(s, 0, "q/a n-2 i-2 c 20 over,q/b n-3 - c 30");
+	assert_int_equal(store_failures_clear(s, "q", "b", 29, NULL), 0);
+	assert_int_equal(store_failures_clear(s, "q", "a", 29, NULL), 0);
+	failures_are(s, 0, "q/b n-3 - c 30");
+	assert_int_equal(store_failures_clear(s, NULL, NULL, 30, NULL), 0);
+	failures_are(s, 0, "");
+	store_close(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -528,6 +580,7 @@ int main(void)
 		EACH(launch_life), EACH(batch),	   EACH(sources_and_counters), EACH(events_are_bounded),
 		EACH(modes),       EACH(reading_only), EACH(newer_version),	       EACH(unusable_place),
 		EACH(reading_events), EACH(events_of_a_job), EACH(shortages_are_kept), EACH(one_probe_at_a_time), EACH(older_version),
+		EACH(failed_boots_are_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
