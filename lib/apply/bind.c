@@ -11,6 +11,7 @@
 #include "lib/base/err.h"
 #include "lib/base/log.h"
 #include "lib/node/map.h"
+#include "lib/slurmctl/slurmctl.h"
 #include "lib/state/store.h"
 
 #include <stdlib.h>
@@ -256,15 +257,18 @@ size_t binds_tell(struct world *w, struct binds *l, int64_t deadline)
 {
 	const char **names = calloc(3 * l->n + 1, sizeof *names); /* and their addresses, and their machines */
 	struct err e = {""};
+	const char *refused = NULL;
 	size_t untold = 0;
 	bool there = false;
 
 	(void)w;
 	for (size_t i = 0; names && i < l->n; i++) {
-		if (!l->v[i].told && l->v[i].ip && tell_launch(l, i, names, &there, deadline, &e) < 0) {
-			log_error("launch %s: %s", l->v[i].launch, e.text);
-			break; /* slurmctld is away or refuses us; clustermgtd goes on */
-		}
+		if (l->v[i].told || !l->v[i].ip || str_eq(l->v[i].launch, refused) || tell_launch(l, i, names, &there, deadline, &e) == 0)
+			continue;
+		refused = l->v[i].launch;
+		log_error("launch %s: %s", refused, e.text);
+		if (apply_stop || clock_mono_ms() >= deadline || slurmctl_ping(NULL) < 0)
+			break; /* clustermgtd goes on */
 	}
 	for (size_t i = 0; i < l->n; i++)
 		untold += !l->v[i].told;

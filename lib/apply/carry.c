@@ -283,6 +283,29 @@ static void all_failed(struct carry *c, const size_t *at, size_t n, const struct
 		failed(c, at[i], e);
 }
 
+/* How slurmctld is told of the actions at[], and what follows when it took it. */
+struct telling {
+	int (*tell)(struct carry *c, const struct action *first, const char *const *names, size_t n, struct err *e);
+	void (*took)(struct carry *c, const size_t *at, size_t n);
+};
+
+/* A node that slurmctld refuses must not keep the others from theirs: what is refused is tried in halves, down to that node. */
+static void tell_all(struct carry *c, const struct telling *t, const char *const *names, const size_t *at, size_t n)
+{
+	struct err e = {""};
+
+	if (n == 0)
+		return;
+	if (t->tell(c, &c->plan->v[at[0]], names, n, &e) == 0) {
+		t->took(c, at, n);
+	} else if (n == 1 || clock_mono_ms() >= c->deadline || slurmctl_ping(NULL) < 0) {
+		all_failed(c, at, n, &e);
+	} else {
+		tell_all(c, t, names, at, n / 2);
+		tell_all(c, t, names + n / 2, at + n / 2, n - n / 2);
+	}
+}
+
 /* Rows of the actions at[] to free: one transaction, all or none. */
 static void free_rows(struct carry *c, const size_t *at, size_t n)
 {
@@ -314,21 +337,24 @@ static size_t collect(struct carry *c, enum action_kind kind, size_t *at)
 	return n;
 }
 
+static int tell_unbound(struct carry *c, const struct action *first, const char *const *names, size_t n, struct err *e)
+{
+	(void)first;
+	return tell_no_machine(names, n, c->deadline, e);
+}
+
 /* Slurm first, then the rows: if it is away they stay, and the next loop tries again. */
 static void unbind(struct carry *c)
 {
+	static const struct telling unbound = {tell_unbound, free_rows};
 	size_t *at = calloc(c->plan->n ? c->plan->n : 1, sizeof *at), n;
 	const char **names = calloc(c->plan->n ? c->plan->n : 1, sizeof *names);
-	struct err e = {""};
 
 	if (at && names) {
 		n = collect(c, ACT_UNBIND, at);
 		for (size_t i = 0; i < n; i++)
 			names[i] = c->plan->v[at[i]].node;
-		if (n > 0 && tell_no_machine(names, n, c->deadline, &e) < 0)
-			all_failed(c, at, n, &e);
-		else if (n > 0)
-			free_rows(c, at, n);
+		tell_all(c, &unbound, names, at, n);
 		/* apart from the others: one name that slurmctld does not know spoils an update */
 		n = collect(c, ACT_FORGET, at);
 		if (n > 0)
@@ -426,26 +452,37 @@ static const char *state_event(enum action_kind k)
 }
 
 /* What a person looks for later: why nodes were not used for a while, or went DOWN. */
-static void note_state(struct carry *c, const struct action *a, const struct strs *names)
+static void note_state(struct carry *c, const size_t *at, size_t n)
 {
+	const struct action *a = &c->plan->v[at[0]];
 	bool capacity = a->code && str_prefix(a->code, "capacity-");
 	const char *type = capacity ? a->code : state_event(a->kind);
+	const char **names = type ? calloc(n, sizeof *names) : NULL;
 	char *text, *detail;
 
-	if (!type)
+	if (!names)
 		return;
-	text = nodeset_text_of((const char *const *)names->v, names->n);
+	for (size_t i = 0; i < n; i++)
+		names[i] = c->plan->v[at[i]].node;
+	text = nodeset_text_of(names, n);
 	detail = capacity ? str_dup(a->reason) : note_text(a);
 	apply_event(c->w, type, text, NULL, detail);
 	free(detail);
 	free(text);
+	free(names);
+}
+
+/* a node in service has no Reason */
+static int tell_group(struct carry *c, const struct action *f, const char *const *names, size_t n, struct err *e)
+{
+	return tell_state(names, n, state_of(f), f->kind == ACT_NODE_RESUME ? NULL : f->reason, c->deadline, e);
 }
 
 static void state_group(struct carry *c, size_t first, bool *done, size_t *at)
 {
 	const struct action *f = &c->plan->v[first];
+	static const struct telling group = {tell_group, note_state};
 	struct strs names = {0};
-	struct err e = {""};
 
 	for (size_t i = first; i < c->plan->n; i++) {
 		const struct action *a = &c->plan->v[i];
@@ -458,12 +495,7 @@ static void state_group(struct carry *c, size_t first, bool *done, size_t *at)
 		at[names.n - 1] = i;
 	}
 	announce(c, at, names.n);
-	/* a node in service has no Reason */
-	if (tell_state((const char *const *)names.v, names.n, state_of(f), f->kind == ACT_NODE_RESUME ? NULL : f->reason,
-		       c->deadline, &e) < 0)
-		failed(c, first, &e);
-	else if (names.n > 0)
-		note_state(c, f, &names);
+	tell_all(c, &group, (const char *const *)names.v, at, names.n);
 	strs_clear(&names);
 }
 

@@ -42,6 +42,8 @@ int sql_failed(struct store *s, struct err *e)
 	if (code == SQLITE_READONLY || code == SQLITE_CANTOPEN || code == SQLITE_PERM)
 		return err_set(e, "the state file %s cannot be used (%s): run this as its owner", s->path,
 			       sqlite3_errmsg(s->db));
+	if (code == SQLITE_FULL)
+		return err_set(e, "the state file %s cannot grow: the disk is full, make room", s->path);
 	return err_set(e, "state file %s: %s", s->path, s->db ? sqlite3_errmsg(s->db) : "not open");
 }
 
@@ -215,6 +217,7 @@ int sql_begin(struct store *s, struct err *e)
 			return -1;
 		if (sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL))
 			return sql_failed(s, e);
+		s->busy_ms = BUSY_MAX_MS;
 	}
 	s->depth++;
 	return 0;

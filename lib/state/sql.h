@@ -10,6 +10,7 @@
 struct err;
 struct strs;
 
+#define BUSY_MAX_MS 10000 /* a writer holds the file for milliseconds; ten seconds mean that one hangs */
 #define SQL_CACHE 48 /* more than the statements of this room: each is prepared once a connection */
 
 struct store {
@@ -18,6 +19,7 @@ struct store {
 	dev_t dev; /* of the file that db has open: somebody may delete or replace it under us */
 	ino_t ino;
 	bool readonly;
+	int64_t busy_ms; /* how long to wait for another program's transaction: shorter after one that did not end */
 	int depth;   /* nested transactions */
 	bool failed; /* an inner one failed: the outer one must not commit */
 	int64_t generation, generations; /* the next number of a block taken by this transaction, and how many are left */

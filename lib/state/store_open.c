@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BUSY_MAX_MS 10000 /* a writer holds the file for milliseconds; ten seconds mean that one hangs */
+#define BUSY_AGAIN_MS 500 /* it hung the last time: a loop has a dozen writes, and other things to do */
 #define OPEN_TRIES 4	  /* shared, exclusive, after setting aside, and one in reserve */
 
 /* Each entry takes the schema one version up; the last one's index + 1 is PRAGMA user_version. Never edit one that was
@@ -64,12 +64,14 @@ static int wait_busy(void *arg, int count)
 {
 	static _Thread_local int64_t since;
 	struct timespec t = {.tv_nsec = (long)((0.5 + 3.0 * rand_unit()) * 1e6)};
+	struct store *s = arg;
 
-	(void)arg;
 	if (count == 0)
 		since = clock_mono_ms();
-	if (clock_mono_ms() - since > BUSY_MAX_MS)
+	if (clock_mono_ms() - since > s->busy_ms) {
+		s->busy_ms = BUSY_AGAIN_MS;
 		return 0;
+	}
 	nanosleep(&t, NULL);
 	return 1;
 }
@@ -153,7 +155,7 @@ static enum verdict connect_file(struct store *s, struct err *e)
 		return REFUSED;
 	}
 	sqlite3_extended_result_codes(s->db, 1);
-	sqlite3_busy_handler(s->db, wait_busy, NULL);
+	sqlite3_busy_handler(s->db, wait_busy, s);
 	if (sqlite3_exec(s->db, s->readonly ? "PRAGMA query_only = ON" : WRITER_PRAGMAS, NULL, NULL, NULL) ||
 		read_version(s, &version) || sqlite3_exec(s->db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL))
 		return judge_failure(s, e);
@@ -331,6 +333,7 @@ static struct store *create(const char *path, bool readonly, struct err *e)
 		return NULL;
 	}
 	s->readonly = readonly;
+	s->busy_ms = BUSY_MAX_MS;
 	return s;
 }
 

@@ -230,6 +230,37 @@ static void forgets_a_node_slurmctld_does_not_know(void **state)
 	fake_close(&w);
 }
 
+/* One node that slurmctld refuses, one machine that EC2 does not end: everybody else gets what is due. */
+static void test_B60_one_failure_stops_nobody(void **state)
+{
+	static const char *const nodes[] = {"q-dy-a-1", "q-dy-a-2", "q-dy-a-3", "q-dy-a-4", "q-dy-a-5"};
+	int64_t g[COUNT(nodes)];
+
+	(void)state;
+	fake_open(&w, true);
+	for (size_t i = 0; i < COUNT(nodes); i++) {
+		char id[16];
+
+		snprintf(id, sizeof id, "i-%zu", i + 1);
+		g[i] = bind_node(nodes[i], id, "10.0.0.1");
+	}
+	fake.unknown = "q-dy-a-2";
+	for (size_t i = 0; i < 4; i++)
+		add(ACT_UNBIND, nodes[i], NULL, NULL, g[i]);
+	for (size_t i = 0; i < 4; i++)
+		add(ACT_NODE_DOWN, nodes[i], NULL, NULL, g[i]);
+	add(ACT_BIND, "q-dy-a-6", "i-6", "l-6", -1);
+	fake_instance("i-6", "10.0.0.6", "l-6", INSTANCE_RUNNING);
+	assert_int_equal(carry(), 2);
+	EXPECT_TRACE("slurm q-dy-a-1=203.0.113.1 extra=", "slurm q-dy-a-3=203.0.113.1 q-dy-a-4=203.0.113.1 extra=",
+		     "slurm q-dy-a-6=10.0.0.6 extra=*", "slurm q-dy-a-1 state=1 why", "slurm q-dy-a-3 q-dy-a-4 state=1 why");
+	assert_string_equal(fake_row(&w, "q-dy-a-1"), "FREE");
+	assert_string_equal(fake_row(&w, "q-dy-a-2"), "BOUND i-2");
+	assert_string_equal(fake_row(&w, "q-dy-a-4"), "FREE");
+	assert_string_equal(fake_row(&w, "q-dy-a-6"), "BOUND i-6");
+	fake_close(&w);
+}
+
 static void keeps_the_row_of_a_machine_it_cannot_end(void **state)
 {
 	int64_t a;
@@ -535,6 +566,7 @@ int main(void)
 	    cmocka_unit_test(looks_again_before_each_effect),
 	    cmocka_unit_test(binds_only_what_still_waits),
 	    cmocka_unit_test(forgets_a_node_slurmctld_does_not_know),
+	    cmocka_unit_test(test_B60_one_failure_stops_nobody),
 	    cmocka_unit_test(keeps_the_row_of_a_machine_it_cannot_end),
 	    cmocka_unit_test(keeps_the_row_while_slurmctld_is_away),
 	    cmocka_unit_test(adopts),
