@@ -3,14 +3,13 @@
 #include "build_config.h"
 
 #include "cli/explain.h"
-#include "cli/text.h"
+#include "lib/base/buf.h"
 #include "lib/node/name.h"
 #include "lib/node/nodeset.h"
 #include "lib/plan/reconcile.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define BATCH_START_S 30 /* slurmctld looks that often at batch jobs whose nodes are there */
@@ -80,12 +79,22 @@ static void say_job(struct explain *x, const struct slurmctl_job_info *j)
 
 /* --- the nodes it has */
 
-/* How far a node is from being ready; greater is worse. 0 = ready. */
+static bool has_nodes(const struct slurmctl_job_info *j)
+{
+	return j->nodes && *j->nodes;
+}
+
+static bool is_out(const struct node *n)
+{
+	return node_state_is(n->state, 1u << NS_DOWN | 1u << NS_ERROR, 0, 0);
+}
+
+/* How far a node of a job is from being ready; greater is worse. 0 = ready. */
 static int badness(const struct look *l, const struct node *n)
 {
 	const struct binding *b = look_row(l, n->name);
 
-	if (node_state_is(n->state, 1u << NS_DOWN | 1u << NS_ERROR, 0, 0))
+	if (is_out(n))
 		return 5;
 	if (!(n->state & (NS_POWERING_UP | NS_POWERED_DOWN | NS_POWERING_DOWN)))
 		return n->state & NS_NO_RESPOND ? 1 : 0;
@@ -94,9 +103,10 @@ static int badness(const struct look *l, const struct node *n)
 	return !b ? 4 : b->state == BINDING_LAUNCHING ? 3 : 2;
 }
 
+/* Those that it has, or that it asks for. */
 static struct nodeset *nodes_of(const struct slurmctl_job_info *j)
 {
-	const char *text = j->nodes && *j->nodes ? j->nodes : j->required_nodes;
+	const char *text = has_nodes(j) ? j->nodes : j->required_nodes;
 	struct nodeset *set = text && *text ? nodeset_create() : NULL;
 
 	if (set && nodeset_parse(set, text, NULL) < 0) {
@@ -108,14 +118,14 @@ static struct nodeset *nodes_of(const struct slurmctl_job_info *j)
 
 const char *explain_worst(const struct look *l, const struct slurmctl_job_info *j)
 {
-	struct nodeset *set = nodes_of(j);
+	struct nodeset *set = j->ended ? NULL : nodes_of(j);
 	const char *worst = NULL;
 	int most = 0;
 	struct node_name at;
 
 	for (size_t i = 0; set && i < nodeset_count(set); i++) {
 		const struct node *n = look_node(l, nodeset_get(set, i));
-		int bad = n ? badness(l, n) : 0;
+		int bad = !n ? 0 : has_nodes(j) ? badness(l, n) : is_out(n) || n->state & (NS_DRAIN | NS_FAIL);
 
 		if (bad > most && node_name_resolve_any(l->gen, n->name, &at) == 0) {
 			most = bad;
@@ -129,8 +139,9 @@ const char *explain_worst(const struct look *l, const struct slurmctl_job_info *
 static void say_nodes(struct explain *x, const struct look *l, const struct slurmctl_job_info *j)
 {
 	static const char *const words[] = { "ready", "up without an answer of slurmd", "booting", "asked of EC2", "without a machine", "DOWN" };
-	struct nodeset *set = nodes_of(j);
+	struct nodeset *set = has_nodes(j) && !j->ended ? nodes_of(j) : NULL;
 	size_t count[sizeof(words) / sizeof(words[0])] = { 0 };
+	struct buf b = { 0 };
 
 	for (size_t i = 0; set && i < nodeset_count(set); i++) {
 		const struct node *n = look_node(l, nodeset_get(set, i));
@@ -138,10 +149,13 @@ static void say_nodes(struct explain *x, const struct look *l, const struct slur
 		if (n)
 			count[badness(l, n)]++;
 	}
-	for (size_t i = 0; set && i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (count[i])
-			explain_say(x, SAY_SLURM, "Of its %zu nodes %zu %s %s.", nodeset_count(set), count[i], count[i] == 1 ? "is" : "are",
-				    words[i]);
+			buf_fmt(&b, "%s%zu %s", b.n ? ", " : "", count[i], words[i]);
+	if (b.n)
+		explain_say(x, SAY_SLURM, "Its nodes: %s.", buf_text(&b));
+	x->nomem = x->nomem || buf_failed(&b);
+	buf_free(&b);
 	nodeset_destroy(set);
 }
 
@@ -162,7 +176,7 @@ struct tally {
 
 static void tally_node(struct tally *t, const struct node *n)
 {
-	bool down = node_state_is(n->state, 1u << NS_DOWN | 1u << NS_ERROR, 0, 0);
+	bool down = is_out(n);
 
 	if (down && reconcile_disabled(n->reason))
 		t->short_of++;
@@ -196,21 +210,15 @@ static void say_tally(struct explain *x, const struct gen_resource *r, const str
 		{ t->protected, "out of use, protected" }, { t->down, "DOWN" },
 		{ t->drained, "drained" },
 	};
-	char *text = str_dup("");
+	struct buf b = { 0 };
 
-	for (size_t i = 0; text && i < sizeof(all) / sizeof(all[0]); i++) {
-		char *more = all[i].n ? str_fmt("%s%s%zu %s", text, *text ? ", " : "", all[i].n, all[i].words) : NULL;
-
-		if (all[i].n) {
-			free(text);
-			text = more;
-		}
-	}
-	if (!text)
-		x->nomem = true;
-	else if (*text)
-		explain_say(x, SAY_SLURM, "Nodes of %s/%s: %s.", r->queue, r->name, text);
-	free(text);
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (all[i].n)
+			buf_fmt(&b, "%s%zu %s", b.n ? ", " : "", all[i].n, all[i].words);
+	if (b.n)
+		explain_say(x, SAY_SLURM, "Nodes of %s/%s: %s.", r->queue, r->name, buf_text(&b));
+	x->nomem = x->nomem || buf_failed(&b);
+	buf_free(&b);
 }
 
 static void say_resource(struct explain *x, const struct look *l, size_t resource)
@@ -265,7 +273,9 @@ static void say_next(struct explain *x, const struct look *l, const struct slurm
 		explain_say(x, SAY_NEXT, "Nothing by itself. scontrol release %" PRId64 " tries it again.", j->id);
 		return;
 	}
-	if (j->configuring && j->batch)
+	if (str_eq(j->state, "PENDING") && !fleet_serves(l->fleet.status))
+		explain_say(x, SAY_NEXT, "It goes on waiting until slurm-ec2 fleet start.");
+	else if (j->configuring && j->batch)
 		explain_say(x, SAY_NEXT, "It begins when all its nodes are ready; slurmctld may take up to %d s more for a batch job.",
 			    BATCH_START_S);
 	else if (j->configuring)

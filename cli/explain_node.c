@@ -31,9 +31,9 @@ static const char *meaning_of(const struct node *n)
 	if (down)
 		return "out of use";
 	if (n->state & (NS_DRAIN | NS_FAIL))
-		return "drained: it takes no new job";
+		return "drained, it takes no new job";
 	if (n->state & NS_POWERED_DOWN)
-		return "powered down: a job wakes it";
+		return "powered down, a job wakes it";
 	if (node_state_is(n->state, 1u << NS_IDLE, 0, NS_COMPLETING))
 		return "up and idle";
 	return "it works";

@@ -78,6 +78,9 @@ struct look {
 
 /* wanted: which jobs are kept. -1 with e: there is nothing to show. note: begins our last line should libslurm end the process. */
 int look_read(struct look *l, const char *note, slurmctl_job_fn wanted, const void *of, struct err *e);
+/* Only the joins. -1 on no memory. */
+int look_join(struct look *l);
+/* Joins, then the rules. */
 int look_judge(struct look *l, struct err *e);
 void look_clear(struct look *l);
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int join(struct look *l)
+int look_join(struct look *l)
 {
 	for (size_t i = 0; i < l->nodes.n; i++)
 		if (map_put(&l->node, l->nodes.v[i].name, i))
@@ -102,7 +102,7 @@ int look_judge(struct look *l, struct err *e)
 		.seen = &l->waits,
 	};
 
-	if (join(l))
+	if (look_join(l))
 		return err_nomem(e);
 	if (judge_fleet(l, e) || judge_protection(l, e))
 		return -1;

@@ -170,27 +170,31 @@ static void cell(char out[16], const char *away, int n)
 		snprintf(out, 16, "%d", n);
 }
 
+/* "queue/resource" in a column: the longer part loses more of itself. */
+static void short_name(const char *queue, const char *resource, char out[ROW_NAME])
+{
+	size_t room = ROW_NAME - 2, nq = strlen(queue), nr = strlen(resource);
+	char q[ROW_NAME], r[ROW_NAME];
+
+	if (nq + nr > room) {
+		nq = nr < room / 2 ? room - nr : nq < room / 2 ? nq : room / 2;
+		nr = room - nq;
+	}
+	snprintf(out, ROW_NAME, "%s/%s", text_short(queue, nq, q), text_short(resource, nr, r));
+}
+
 static void put_row(struct out *o, const char *name, int nodes, const struct status_counts *c)
 {
 	const struct look *l = o->l;
 	const int n[] = { nodes, c->off, c->waking, c->idle, c->busy, c->down, c->going, c->machines, c->launching };
 	const char *const away[] = { NULL,	    l->slurm_away, l->slurm_away, l->slurm_away, l->slurm_away,
 				     l->slurm_away, l->slurm_away, l->ec2_away,	  l->state_away };
-	char text[9][16], shown[ROW_NAME + 1];
+	char text[9][16];
 
 	for (size_t i = 0; i < 9; i++)
 		cell(text[i], away[i], n[i]);
-	buf_fmt(&o->b, "%-*s" ROW, ROW_NAME, text_short(name, ROW_NAME - 1, shown), text[0], text[1], text[2], text[3], text[4],
+	buf_fmt(&o->b, "%-*s" ROW, ROW_NAME, name, text[0], text[1], text[2], text[3], text[4],
 		text[5], text[6], text[7], text[8]);
-}
-
-static char *resource_name(struct out *o, const struct gen_resource *r)
-{
-	char *name = str_fmt("%s/%s", r->queue, r->name);
-
-	if (!name)
-		o->b.failed = true;
-	return name;
 }
 
 /* Nothing to be seen there but nodes that are off. */
@@ -223,7 +227,7 @@ static void put_rows(struct out *o)
 		"asked");
 	for (size_t i = 0; i < g->n_resources; i++) {
 		const struct gen_resource *r = &g->resources[i];
-		char *name;
+		char name[ROW_NAME];
 
 		nodes += r->max_count;
 		add_counts(&sum, &o->s->counts[i]);
@@ -232,9 +236,8 @@ static void put_rows(struct out *o)
 			folded_nodes += r->max_count;
 			continue;
 		}
-		name = resource_name(o, r);
-		put_row(o, name ? name : "", r->max_count, &o->s->counts[i]);
-		free(name);
+		short_name(r->queue, r->name, name);
+		put_row(o, name, r->max_count, &o->s->counts[i]);
 	}
 	if (folded)
 		buf_fmt(&o->b, "%zu more resources, %d nodes, %s\n", folded, folded_nodes,
@@ -293,7 +296,7 @@ static void put_waking(struct out *o)
 
 	if (!s->n_waking)
 		return;
-	snprintf(title, sizeof(title), "POWERING UP: how long, how many, what they wait for (LATE: beyond ResumeTimeout, %s)",
+	snprintf(title, sizeof(title), "POWERING UP: age, nodes, what they wait for (LATE: past ResumeTimeout, %s)",
 		 text_age(o->l->gen->resume_timeout_s * 1000, age));
 	heading(o, title);
 	for (size_t i = 0; i < s->n_waking; i = end) {

@@ -60,7 +60,7 @@ static size_t part(const char *s, size_t room, int fresh)
 	for (size_t i = 0; i <= room; i++) {
 		if (s[i] == ' ')
 			cut = i;
-		else if (i && s[i - 1] == ',')
+		else if (i && (s[i - 1] == ',' || s[i - 1] == '/'))
 			comma = i;
 	}
 	if (cut || comma || !fresh)

@@ -19,7 +19,7 @@ const char *text_short(const char *s, size_t width, char *out);
 /* Append s with control characters as blanks: the words of others say nothing to a terminal. NULL adds nothing. */
 void text_clean(struct buf *b, const char *s);
 /* Append a sentence, cleaned, and a line end. The current line has `at` bytes already; further lines begin with `indent` blanks. No
- * line is longer than TEXT_WIDTH: it is cut at a blank, else behind a comma, else anywhere. With lines > 0 what does not fit so many
+ * line is longer than TEXT_WIDTH: it is cut at a blank, else behind a comma or slash, else anywhere. With lines > 0 what does not fit so many
  * ends in "...". */
 void text_fold(struct buf *b, const char *sentence, size_t at, size_t indent, size_t lines);
 

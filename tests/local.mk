@@ -8,6 +8,7 @@ include tests/unit/state.mk
 include tests/unit/slurmctl.mk
 include tests/unit/apply.mk
 include tests/unit/conf.mk
+include tests/unit/cli.mk
 include tests/unit/ec2local.mk
 include tests/unit/computemgtd.mk
 EXTRA_DIST += demo examples tests/run_scenarios tests/lib tests/scenarios

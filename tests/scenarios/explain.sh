@@ -38,7 +38,7 @@ says "slurmctld does not know job 4711"
 explain 2 job x
 explain 2 node
 explain 0 node queue1-dy-t2micro-1
-says "powered down: a job wakes it"
+says "powered down, a job wakes it"
 says "clustermgtd does not run"
 
 step "a job waits for capacity"
