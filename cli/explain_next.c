@@ -9,6 +9,7 @@
 #include "lib/node/name.h"
 #include "lib/node/nodeset.h"
 #include "lib/plan/capacity.h"
+#include "lib/plan/node_rules.h"
 #include "lib/plan/reconcile.h"
 
 #include <inttypes.h>
@@ -219,20 +220,6 @@ static bool say_actions(struct explain *x, const struct look *l, const char *nam
 	return any;
 }
 
-/* "rule since_ms": a rule that acts when it was seen for a while. */
-static bool say_watched(struct explain *x, const struct look *l, const char *name)
-{
-	const char *rule = kvs_get(&l->waits, name);
-	char age[TEXT_AGE];
-	int n = rule ? (int)strcspn(rule, " ") : 0;
-
-	if (!n)
-		return false;
-	explain_say(x, SAY_NEXT, "clustermgtd's rule %.*s acts on it once it has been so for %s (OrphanGrace).", n, rule,
-		    text_age(l->rules.orphan_grace_ms, age));
-	return true;
-}
-
 static void say_waking(struct explain *x, const struct look *l, const struct node *n)
 {
 	int64_t since = look_waking_since(l, n, explain_job_of(l, n->name)), limit = l->gen->resume_timeout_s * 1000;
@@ -246,6 +233,38 @@ static void say_waking(struct explain *x, const struct look *l, const struct nod
 			    explain_when(l, since + limit, when), text_age(limit, age));
 	else
 		explain_say(x, SAY_NEXT, "Slurm waits for its slurmd for %s after it asked for the node (ResumeTimeout).", text_age(limit, age));
+}
+
+/* The row that watches a node, by the first word of "code since_ms". NULL = none. */
+static const struct node_rule *watching(const struct look *l, const char *name)
+{
+	const char *text = kvs_get(&l->waits, name);
+	size_t n = text ? strcspn(text, " ") : 0;
+
+	for (size_t i = 0; n && i < node_rules_n; i++) {
+		const struct node_rule *r = &node_rules[i];
+
+		if (r->watch != WATCH_NOT && strlen(r->code) == n && !strncmp(text, r->code, n))
+			return r;
+	}
+	return NULL;
+}
+
+/* A row that acts when its node was seen so for a while. */
+static bool say_watched(struct explain *x, const struct look *l, const struct node *n)
+{
+	const struct node_rule *r = watching(l, n->name);
+	char age[TEXT_AGE], more[TEXT_AGE];
+
+	if (!r || r->watch == WATCH_WITHIN)
+		return false;
+	if (r->watch == WATCH_TIMEOUT && n->state & NS_POWERING_UP)
+		say_waking(x, l, n);
+	text_age(l->gen->resume_timeout_s * 1000, more);
+	explain_say(x, SAY_NEXT, "clustermgtd's rule %s acts on it once it has been so for %s%s%s. %s.", r->code,
+		    r->watch == WATCH_TIMEOUT ? more : "", r->watch == WATCH_TIMEOUT ? " and " : "",
+		    text_age(l->rules.orphan_grace_ms, age), r->because);
+	return true;
 }
 
 static void say_down(struct explain *x, const struct look *l, const struct node *n, size_t resource)
@@ -313,7 +332,7 @@ void explain_next(struct explain *x, const struct look *l, const char *name)
 
 	if (acts && n && n->state & NS_POWERING_UP && !node_state_is(n->state, 1u << NS_DOWN, 0, 0))
 		say_waking(x, l, n);
-	if (acts || say_watched(x, l, name) || !n)
+	if (acts || !n || say_watched(x, l, n))
 		return;
 	if (node_name_resolve_any(l->gen, name, &at) == 0)
 		say_waiting(x, l, n, at.resource);

@@ -84,5 +84,8 @@ says_like "next .*Slurm waits for its slurmd until about [0-9:]+ UTC, in [0-9]+ 
 wait_for 120 "it ends itself" instance_count_is 0
 wait_for 200 "the node is powered down" node_short_is queue1-dy-t2micro-1 'idle~'
 explain 0 node queue1-dy-t2micro-1
+says "did not come up lately; the last was $id"
+says "/var/log/slurm-ec2/console/ queue1-dy-t2micro-1.$id.log"
+says "slurm-ec2-bootstrap: FAILED: no node name"
 says "bind $id: launch l-"
-says "The machine of this node is gone: Client.InstanceInitiatedShutdown"
+says "Client.InstanceInitiatedShutdown"
