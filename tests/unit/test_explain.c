@@ -207,9 +207,9 @@ static void nobody_watches(void **state)
 
 	(void)state;
 	begin(&s);
-	world_node(&s.look, NODE, NS_DOWN | NS_CLOUD, "Not responding");
+	world_node(&s.look, NODE, WAKING, NULL);
 	s.look.daemon = 0;
-	assert_int_equal(kvs_add(&s.look.waits, NODE, "down 1796093990000"), 0);
+	assert_int_equal(kvs_add(&s.look.waits, NODE, "no-machine 1796093990000"), 0);
 	expect_node(&s, "explain-unwatched.txt");
 }
 
