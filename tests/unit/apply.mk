@@ -28,6 +28,14 @@ check_PROGRAMS += %D%/test_notify %D%/test_observe
 TESTS += %D%/test_notify %D%/test_observe
 %C%_test_observe_SOURCES = %D%/test_observe.c $(apply_fake)
 %C%_test_observe_LDADD = clustermgtd/libloop.a $(apply_libs)
+check_PROGRAMS += %D%/test_event %D%/test_metrics
+TESTS += %D%/test_event %D%/test_metrics
+%C%_test_event_SOURCES = %D%/test_event.c $(apply_fake)
+%C%_test_event_LDADD = $(apply_libs)
+%C%_test_metrics_SOURCES = %D%/test_metrics.c clustermgtd/exporter.c clustermgtd/exporter.h $(apply_fake)
+%C%_test_metrics_CPPFLAGS = $(AM_CPPFLAGS) -DSRCDIR='"$(abs_top_srcdir)"'
+%C%_test_metrics_CFLAGS = $(AM_CFLAGS) $(MICROHTTPD_CFLAGS)
+%C%_test_metrics_LDADD = clustermgtd/libloop.a $(apply_libs) $(MICROHTTPD_LIBS) -lpthread
 %C%_test_notify_SOURCES = %D%/test_notify.c %D%/test.h clustermgtd/notify.c clustermgtd/notify.h
 %C%_test_notify_LDADD = lib/base/libbase.a $(JSONC_LIBS) $(CMOCKA_LIBS)
 endif
