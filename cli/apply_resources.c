@@ -4,9 +4,9 @@
  * From values that were read before; opens only the two files of overrides. What is wrong becomes problems with places.
  */
 #include "cli/apply_job.h"
+#include "cli/overrides.h"
 #include "lib/base/err.h"
 #include "lib/base/file.h"
-#include "lib/base/jview.h"
 #include "lib/cluster/fallback.h"
 #include "lib/node/offering.h"
 
@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OVERRIDES_MAX (4u << 20)
 
 /* --- clouds */
 
@@ -171,18 +170,19 @@ int apply_fill_stages(struct apply_job *j, struct err *e)
 
 /* --- launch overrides */
 
-/* One of the two files: path, the action it is for, and whether that is how single resources are launched. */
+/* One of the two files, and whether that is how single resources are launched. */
 struct overrides {
-	const char *path, *action;
+	struct apply_job *j;
+	const char *path, *action, *key;
 	bool single;
 };
 
-static void take_overrides(struct apply_job *j, const struct overrides *o, const char *queue, const char *name,
-			   struct json_object *members)
+static void take_overrides(void *arg, const char *queue, const char *name, struct json_object *members)
 {
+	const struct overrides *o = arg;
+	struct apply_job *j = o->j;
 	size_t at = generation_find_resource(j->gen, queue, strlen(queue), name, strlen(name));
 	struct gen_resource *g;
-	struct err e;
 
 	if (at == SIZE_MAX) {
 		problems_add(&j->problems, PROBLEM_WARNING, o->path, 0, 0, NULL, "%s.%s: %s has no such queue and compute resource",
@@ -195,48 +195,19 @@ static void take_overrides(struct apply_job *j, const struct overrides *o, const
 			     "%s.%s: has no effect, it is launched by %s (%s of settings.yaml counts)", queue, name,
 			     g->single ? "RunInstances" : "CreateFleet",
 			     g->single ? "RunInstancesOverrides" : "CreateFleetOverrides");
-	else if (ec2_overrides(o->action, members, &g->overrides, &e))
-		problems_add(&j->problems, PROBLEM_ERROR, o->path, 0, 0, NULL, "%s.%s: %s", queue, name, e.text);
-}
-
-static void read_overrides(struct apply_job *j, const struct overrides *o)
-{
-	struct buf b = { 0 };
-	struct json_object *root = NULL;
-	struct err e;
-
-	if (file_read(o->path, OVERRIDES_MAX, &b, &e) || !(root = jview_parse(buf_text(&b), b.n, o->path, &e))) {
-		problems_add(&j->problems, PROBLEM_ERROR, NULL, 0, 0, NULL, "%sOverrides: %s", o->action, e.text);
-		goto out;
-	}
-	if (!json_object_is_type(root, json_type_object)) {
-		problems_add(&j->problems, PROBLEM_ERROR, o->path, 0, 0, NULL, "an object of queues is expected");
-		goto out;
-	}
-	json_object_object_foreach(root, queue, resources)
-	{
-		if (!json_object_is_type(resources, json_type_object)) {
-			problems_add(&j->problems, PROBLEM_ERROR, o->path, 0, 0, NULL,
-				     "%s: an object of compute resources is expected", queue);
-			continue;
-		}
-		json_object_object_foreach(resources, name, members)
-			take_overrides(j, o, queue, name, members);
-	}
-out:
-	json_object_put(root);
-	buf_free(&b);
+	else
+		overrides_take(o->path, o->action, queue, name, members, &g->overrides, &j->problems);
 }
 
 void apply_fill_overrides(struct apply_job *j)
 {
-	const struct overrides files[] = {
-		{ j->set->run_instances_overrides, "RunInstances", true },
-		{ j->set->create_fleet_overrides, "CreateFleet", false },
+	struct overrides files[] = {
+		{ j, j->set->run_instances_overrides, "RunInstances", "RunInstancesOverrides", true },
+		{ j, j->set->create_fleet_overrides, "CreateFleet", "CreateFleetOverrides", false },
 	};
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		if (files[i].path)
-			read_overrides(j, &files[i]);
+			overrides_read(files[i].path, files[i].key, &j->problems, take_overrides, &files[i]);
 	}
 }

@@ -5,8 +5,10 @@
 #include "build_config.h"
 
 #include "cli/command.h"
+#include "cli/overrides.h"
 #include "lib/base/jview.h"
 #include "lib/base/problem.h"
+#include "lib/base/str.h"
 #include "lib/cluster/cluster.h"
 #include "lib/cluster/fallback.h"
 #include "lib/cluster/load.h"
@@ -37,6 +39,15 @@ static struct counts count(const struct cluster *c)
 	return n;
 }
 
+/* Does a problem lie in another file than the one that was named? */
+static bool elsewhere(const struct problems *p, const char *file)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->v[i].file && !str_eq(p->v[i].file, file))
+			return true;
+	return false;
+}
+
 static void print_text(const char *file, const struct cluster *c, const struct problems *p)
 {
 	size_t errors = problems_count(p, PROBLEM_ERROR), warnings = problems_count(p, PROBLEM_WARNING);
@@ -44,7 +55,8 @@ static void print_text(const char *file, const struct cluster *c, const struct p
 
 	problems_print(p, stdout);
 	if (!c) {
-		printf("%s: %zu error%s, %zu warning%s\n", file, errors, plural(errors), warnings, plural(warnings));
+		printf("%s%s: %zu error%s, %zu warning%s\n", file, elsewhere(p, file) ? " and " SETTINGS_PATH : "", errors,
+		       plural(errors), warnings, plural(warnings));
 		return;
 	}
 	n = count(c);
@@ -83,6 +95,46 @@ static int print_json(const char *file, const struct cluster *c, const struct pr
 	return failed ? -1 : 0;
 }
 
+/* --- the files of launch overrides */
+
+struct overrides {
+	const struct cluster *c; /* NULL = it has errors: its queues are not compared */
+	const char *path, *action;
+	struct problems *p;
+};
+
+static bool has_resource(const struct cluster *c, const char *queue, const char *resource)
+{
+	for (size_t q = 0; q < c->n_queues; q++)
+		for (size_t r = 0; str_eq(c->queues[q].name, queue) && r < c->queues[q].n_resources; r++)
+			if (str_eq(c->queues[q].resources[r].name, resource))
+				return true;
+	return false;
+}
+
+static void check_members(void *arg, const char *queue, const char *resource, struct json_object *members)
+{
+	const struct overrides *o = arg;
+	struct kvs scrap = {0};
+
+	if (o->c && !has_resource(o->c, queue, resource))
+		problems_add(o->p, PROBLEM_WARNING, o->path, 0, 0, NULL, "%s.%s: %s has no such queue and compute resource", queue,
+			     resource, o->c->file);
+	overrides_take(o->path, o->action, queue, resource, members, &scrap, o->p);
+	kvs_clear(&scrap);
+}
+
+static void check_overrides(const struct cluster *c, const struct settings *s, struct problems *p)
+{
+	struct overrides run = {c, s->run_instances_overrides, "RunInstances", p};
+	struct overrides fleet = {c, s->create_fleet_overrides, "CreateFleet", p};
+
+	if (run.path)
+		overrides_read(run.path, "RunInstancesOverrides", p, check_members, &run);
+	if (fleet.path)
+		overrides_read(fleet.path, "CreateFleetOverrides", p, check_members, &fleet);
+}
+
 /* settings.yaml's own faults, and what of it does not go with the cluster. A machine that has none is not the head node. -1: it
  * cannot be used. */
 static int check_settings(const struct cluster *c, struct problems *p)
@@ -92,6 +144,8 @@ static int check_settings(const struct cluster *c, struct problems *p)
 
 	if (s && c)
 		fallback_check(c, s, SETTINGS_PATH, p);
+	if (s)
+		check_overrides(c, s, p);
 	settings_destroy(s);
 	return problems_count(p, PROBLEM_ERROR) > errors ? -1 : 0;
 }
@@ -133,8 +187,8 @@ const struct command cmd_check = {
 	.name = "check",
 	.help = "show every problem of a cluster.yaml",
 	.usage = "usage: slurm-ec2 check FILE [--json]\n"
-		 "Read a cluster.yaml and print every problem with its line and column; also of this machine's settings.yaml, if it\n"
-		 "has one. Nothing is changed, EC2 is not asked.\n"
+		 "Read a cluster.yaml and print every problem with its line and column; also of this machine's settings.yaml and\n"
+		 "the files of overrides it names, if it has one. Nothing is changed, EC2 is not asked.\n"
 		 "$NAME and ${NAME} in values are filled from the environment.\n\n"
 		 "  --json  one JSON object: file, ok, queues, compute_resources, nodes, problems\n\n"
 		 "Exit status: 0 no errors (warnings may be shown), 1 errors, 2 wrong usage.\n",

@@ -8,6 +8,9 @@
 
 #include "cli/command.h"
 #include "cli/session.h"
+#include "lib/apply/apply.h"
+#include "lib/apply/heartbeat.h"
+#include "lib/apply/wish.h"
 #include "lib/base/buf.h"
 #include "lib/base/clock.h"
 #include "lib/base/err.h"
@@ -41,6 +44,8 @@ struct preview {
 	struct resume_plan *plan;
 	struct json_object *json; /* NULL = text; else the lists below */
 	struct json_object *calls;
+	const char *refused;      /* code with which resume would refuse all now, NULL = it would not */
+	struct err refused_why;
 	size_t n_calls, n_machines;
 	int64_t now_ms;
 };
@@ -75,18 +80,38 @@ static int read_live(struct preview *p, struct store *s, struct err *e)
 	return rc;
 }
 
-/* Without a state file nothing has been launched yet. */
+/* What resume asks before it plans: does the fleet serve, and does anybody watch? */
+static int read_refusal(struct preview *p, struct store *s, struct err *e)
+{
+	struct world w = {.store = s, .settings = p->set};
+	struct wish wish;
+
+	if (wish_read(s, clock_wall_ms(), &wish, e))
+		return -1;
+	if (!wish_serves(&wish, &p->refused, &p->refused_why))
+		return 0;
+	if (heartbeat_look(&w, &p->refused_why))
+		p->refused = "NotWatched";
+	return 0;
+}
+
+/* Without a state file nothing has been launched yet, and clustermgtd never ran. */
 static int read_state(struct preview *p, struct err *e)
 {
 	struct store *s;
 	int rc;
 
-	if (!file_exists(STORE_PATH))
+	if (!file_exists(STORE_PATH)) {
+		p->refused = "NotWatched";
+		err_set(&p->refused_why, "clustermgtd never ran here; start it: systemctl enable --now slurm-ec2-clustermgtd");
 		return 0;
+	}
 	s = store_open_readonly(STORE_PATH, e);
 	rc = s ? read_live(p, s, e) : -1;
 	if (rc == 0)
 		rc = store_shortages(s, &p->shortages, e);
+	if (rc == 0)
+		rc = read_refusal(p, s, e);
 	store_close(s);
 	return rc;
 }
@@ -121,13 +146,34 @@ static int make_plan(struct preview *p, struct err *e)
 	return p->plan ? 0 : -1;
 }
 
+/* A slip of the hand is told, not planned. */
+static int known_nodes(const struct preview *p, struct err *e)
+{
+	struct strs unknown = {0};
+	struct node_name name;
+	char *text;
+	int rc = 0;
+
+	if (!p->request.nodes.n)
+		return err_set(e, "no node is named: give some, such as queue1-dy-small-[1-4]");
+	for (size_t i = 0; i < p->request.nodes.n && rc == 0; i++)
+		if (node_name_resolve(p->gen, p->request.nodes.v[i], &name))
+			rc = strs_add(&unknown, p->request.nodes.v[i]) ? err_nomem(e) : 0;
+	text = rc == 0 && unknown.n ? nodeset_text_of((const char *const *)unknown.v, unknown.n) : NULL;
+	if (unknown.n && rc == 0)
+		rc = err_set(e, "%s: not in the applied cluster; `slurm-ec2 status` shows its queues and resources", text ? text : "");
+	free(text);
+	strs_clear(&unknown);
+	return rc;
+}
+
 static int preview_read(struct preview *p, const char *hostlist, const char *file, struct err *e)
 {
 	if (read_request(p, hostlist, file, e))
 		return -1;
 	p->set = session_settings(e);
 	p->gen = p->set ? generation_load(APPLIED_DIR, e) : NULL;
-	if (!p->gen || read_state(p, e))
+	if (!p->gen || known_nodes(p, e) || read_state(p, e))
 		return -1;
 	read_priorities(p);
 	return make_plan(p, e);
@@ -422,6 +468,15 @@ static void print_rest(const struct preview *p, const struct resume_result *r)
 		puts("nothing would be launched");
 }
 
+static int put_refused(struct preview *p)
+{
+	struct json_object *o = json_object_new_object();
+
+	if (!o || jview_put_obj(p->json, "refused", o))
+		return -1;
+	return jview_put_str(o, "code", p->refused) || jview_put_str(o, "why", p->refused_why.text) ? -1 : 0;
+}
+
 static int preview_run(struct preview *p, struct err *e)
 {
 	const struct resume_result *r;
@@ -431,8 +486,13 @@ static int preview_run(struct preview *p, struct err *e)
 		if (!p->calls || jview_put_str(p->json, "strategy", scaling_strategy_text(p->gen->scaling)) ||
 		    jview_put_obj(p->json, "calls", p->calls))
 			return err_nomem(e);
+		if (p->refused && put_refused(p))
+			return err_nomem(e);
 	} else {
-		printf("strategy %s\n", scaling_strategy_text(p->gen->scaling));
+		if (p->refused)
+			printf("resume would refuse all of it now (%s): %s; without that:\n", p->refused, p->refused_why.text);
+		printf("strategy %s%s\n", scaling_strategy_text(p->gen->scaling),
+		       p->request.n_jobs ? "" : " (for jobs; these nodes are of none, so each is launched for itself)");
 	}
 	if (show_shortages(p))
 		return err_nomem(e);
@@ -486,8 +546,9 @@ const struct command cmd_plan = {
 		 "once; first what EC2 was short of lately, which is why a type or zone may be missing.\n"
 		 "Launches nothing and changes nothing.\n\n"
 		 "  --resume-file FILE  jobs, as slurmctld gives them in SLURM_RESUME_FILE; without it the nodes have no job\n"
-		 "  --json              one JSON object: strategy, short, calls, failed, left_alone\n\n"
-		 "Exit status: 0 shown, also where nodes would fail; 1 it cannot be worked out, or nothing is applied;\n"
+		 "  --json              one JSON object: strategy, refused (if all would be), short, calls, failed, left_alone\n\n"
+		 "Exit status: 0 shown, also where nodes would fail; 1 it cannot be worked out, a node is not in the cluster, or\n"
+		 "nothing is applied;\n"
 		 "2 wrong usage.\n",
 	.run = run,
 };

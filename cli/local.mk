@@ -8,6 +8,7 @@ bin_PROGRAMS += %D%/slurm-ec2
 	%D%/interrupt.c %D%/interrupt.h %D%/trial_folder.c %D%/trial_folder.h \
 	%D%/cmd_apply.c \
 	%D%/cmd_check.c \
+	%D%/overrides.c %D%/overrides.h \
 	%D%/cmd_events.c \
 	%D%/cmd_fleet.c %D%/fleet_view.c %D%/fleet_view.h %D%/fleet_wait.c %D%/fleet_wait.h \
 	%D%/cmd_freeze.c \

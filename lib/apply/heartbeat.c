@@ -129,3 +129,14 @@ int heartbeat_check(struct world *w, int64_t deadline, struct err *e)
 	beat_clear(&b);
 	return rc;
 }
+
+int heartbeat_look(struct world *w, struct err *e)
+{
+	struct beat b = {0};
+	int rc = read_beat(w, &b, e);
+
+	if (rc == 0 && !well(w, &b))
+		rc = tell(w, &b, e);
+	beat_clear(&b);
+	return rc;
+}

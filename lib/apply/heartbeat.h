@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* heartbeat.h - is clustermgtd at work? Internal to lib/apply. */
+/* heartbeat.h - is clustermgtd at work? */
 #ifndef SE_APPLY_HEARTBEAT_H
 #define SE_APPLY_HEARTBEAT_H
 
@@ -11,5 +11,7 @@ struct world;
 /* 0 if it finished a loop and read EC2 and Slurm within HeartbeatLimit; else -1 with a sentence that says what is wrong and how to start
  * it. */
 int heartbeat_check(struct world *w, int64_t deadline_mono_ms, struct err *e);
+/* The same as the rows stand, without giving a clustermgtd that has just started its moment. */
+int heartbeat_look(struct world *w, struct err *e);
 
 #endif

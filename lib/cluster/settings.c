@@ -160,8 +160,8 @@ static const struct key settings_keys[] = {
 	 .doc = "Most nodes that one EC2 call launches."},
 	{"CapacityRetry", KEY_DURATION, STORE_INT64, IN(capacity_retry_s), .at = AT(struct settings, capacity_retry_at),
 	 .min = 5, .max = 86400, .def = "60",
-	 .doc = "Seconds for which an instance type that EC2 is short of is not asked for again; each refusal in a row doubles "
-		"them."},
+	 .doc = "Seconds (half to all of them, at random) for which an instance type that EC2 is short of is not asked for again; "
+		"each refusal in a row doubles them."},
 	{"CapacityRetryLimit", KEY_DURATION, STORE_INT64, IN(capacity_retry_limit_s),
 	 .at = AT(struct settings, capacity_retry_limit_at), .min = 5, .max = 604800, .def = "1800",
 	 .doc = "Seconds that this doubling does not exceed."},
