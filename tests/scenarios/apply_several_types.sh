@@ -80,8 +80,12 @@ printf '{"queue1": {"t2micro": {"Monitoring": {"Enabled": true}}}}' | on_head sh
 settings <<<'RunInstancesOverrides: /etc/slurm-ec2/run.json'
 quickstart | apply_cluster
 expect "Monitoring.Enabled true" "$(applied '*list(g["resources"][0]["overrides"].items())[0]')" "overrides"
-printf '{"queue1": {"t2micro": {"MaxCount": 1}}}' | on_head sh -c 'cat >/etc/slurm-ec2/run.json'
+printf '{"queue1": {"t2micro": {"MaxCount": 1, "Foo": 2}}, "queue7": {"a": {}}}' | on_head sh -c 'cat >/etc/slurm-ec2/run.json'
 quickstart | refused '/etc/slurm-ec2/run.json: error: queue1.t2micro: RunInstances.MaxCount cannot be overridden'
+grep -qF '/etc/slurm-ec2/run.json: error: queue1.t2micro: RunInstances.Foo' "$RUN/out" || fail "not every fault: $(<"$RUN/out")"
+if on_head slurm-ec2 check /root/cluster.yaml >"$RUN/out"; then fail "check does not see it: $(<"$RUN/out")"; fi
+grep -qF '/etc/slurm-ec2/run.json: error: queue1.t2micro: RunInstances.Foo' "$RUN/out" || fail "$(<"$RUN/out")"
+grep -qF '/etc/slurm-ec2/run.json: warning: queue7.a: ' "$RUN/out" || fail "$(<"$RUN/out")"
 on_head rm /etc/slurm-ec2/run.json
 quickstart | refused '/etc/slurm-ec2/run.json'
 
