@@ -1,7 +1,7 @@
 # unit tests of apply: its objects with a fake slurmctld and a fake EC2 in place of lib/slurmctl and lib/aws (of which only
 # what needs no connection is taken)
 if HAVE_CMOCKA
-apply_tests = %D%/test_apply_suspend %D%/test_apply_resume %D%/test_apply_fleet %D%/test_apply_plan %D%/test_credentials_mode
+apply_tests = %D%/test_apply_suspend %D%/test_apply_resume %D%/test_apply_fleet %D%/test_apply_plan %D%/test_apply_partitions %D%/test_credentials_mode
 apply_tests += %D%/test_failed_boot
 check_PROGRAMS += $(apply_tests)
 TESTS += $(apply_tests)
@@ -14,6 +14,8 @@ apply_libs = lib/apply/libapply.a conf/libconf.a lib/state/libstate.a lib/plan/l
 %C%_test_apply_resume_LDADD = $(apply_libs)
 %C%_test_apply_fleet_SOURCES = %D%/test_apply_fleet.c $(apply_fake)
 %C%_test_apply_fleet_LDADD = $(apply_libs)
+%C%_test_apply_partitions_SOURCES = %D%/test_apply_partitions.c $(apply_fake)
+%C%_test_apply_partitions_LDADD = $(apply_libs)
 %C%_test_apply_plan_SOURCES = %D%/test_apply_plan.c $(apply_fake)
 %C%_test_apply_plan_LDADD = $(apply_libs)
 %C%_test_failed_boot_SOURCES = %D%/test_failed_boot.c $(apply_fake)

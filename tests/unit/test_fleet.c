@@ -11,6 +11,7 @@
 #include "lib/node/partition.h"
 #include "lib/plan/fleet.h"
 #include "lib/plan/plan.h"
+#include "lib/plan/reconcile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -283,6 +284,75 @@ static void test_generation(void **state)
 	generation_destroy((struct generation *)in.gen);
 }
 
+/* What is DOWN without a machine comes back with the fleet, not before. */
+static void test_down_while_stopped(void **state)
+{
+	static const struct {
+		enum fleet_status status;
+		size_t actions;
+	} c[] = { { FLEET_STOPPING, 0 }, { FLEET_STOPPED, 0 }, { FLEET_START_REQUESTED, 1 }, { FLEET_RUNNING, 1 } };
+	struct a_node a = { "q-dy-a-1", NS_DOWN | NS_CLOUD | NS_POWERING_UP | NS_NO_RESPOND,
+			    "(Code:FleetStopped)The fleet is stopped", NULL };
+	struct nodes nodes = { 0 };
+	struct bindings rows = { 0 };
+	struct launches launches = { 0 };
+	struct shortages shortages = { 0 };
+	struct instances machines = { 0 };
+	struct strs dead = { 0 };
+	struct reconcile_input in = { .gen = make(), .nodes = &nodes, .bindings = &rows, .launches = &launches,
+				      .shortages = &shortages, .instances = &machines, .dead_pids = &dead,
+				      .now_ms = 1000000000, .observed_ms = 1000000000, .orphan_grace_ms = 120000 };
+
+	(void)state;
+	add_node(&a, &nodes, &rows);
+	nodes.v[0].reason_time_s = 900000;
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		struct plan p = { 0 };
+
+		in.fleet = c[i].status;
+		assert_int_equal(reconcile_plan(&in, &p, NULL), 0);
+		assert_int_equal(p.n, c[i].actions);
+		assert_true(p.n == 0 || p.v[0].kind == ACT_NODE_POWER_DOWN);
+		plan_clear(&p);
+	}
+	nodes_clear(&nodes);
+	generation_destroy((struct generation *)in.gen);
+}
+
+/* A node about which the fleet's plan has decided has no other decision in the same loop. */
+static void test_decided_once(void **state)
+{
+	struct a_node a = { "q-dy-a-1", UP, NULL, "bound" };
+	struct nodes nodes = { 0 };
+	struct bindings rows = { 0 };
+	struct launches launches = { 0 };
+	struct shortages shortages = { 0 };
+	struct instances machines = { 0 };
+	struct strs dead = { 0 };
+	struct plan p = { 0 };
+	struct reconcile_input in = { .gen = make(), .nodes = &nodes, .bindings = &rows, .launches = &launches,
+				      .shortages = &shortages, .instances = &machines, .dead_pids = &dead,
+				      .fleet = FLEET_STOPPING, .now_ms = 1000000000, .observed_ms = 1000000000,
+				      .orphan_grace_ms = 120000 };
+
+	(void)state;
+	add_node(&a, &nodes, &rows);
+	rows.v[0].instance = str_dup("i-1");
+	instances_add(&machines)->id = str_dup("i-1");
+	machines.v[0].state = INSTANCE_TERMINATED;
+	assert_int_equal(reconcile_plan(&in, &p, NULL), 0);
+	assert_true(p.n > 1);
+	plan_clear(&p);
+	plan_add(&p, ACT_NODE_POWER_DOWN, "fleet-stop")->node = str_dup("q-dy-a-1");
+	assert_int_equal(reconcile_plan(&in, &p, NULL), 0);
+	assert_int_equal(p.n, 1);
+	plan_clear(&p);
+	nodes_clear(&nodes);
+	bindings_clear(&rows);
+	instances_clear(&machines);
+	generation_destroy((struct generation *)in.gen);
+}
+
 static void test_rest(void **state)
 {
 	static const struct a_node all[] = { { "q-dy-a-1", WORKS, NULL, "bound" },	  { "q-dy-a-2", UP | NS_MAINT, NULL, "bound" },
@@ -368,6 +438,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_B07_B52_fleet), cmocka_unit_test(test_generation), cmocka_unit_test(test_rest),
+		cmocka_unit_test(test_down_while_stopped), cmocka_unit_test(test_decided_once),
 		cmocka_unit_test(test_words),	      cmocka_unit_test(test_closed),
 	};
 
