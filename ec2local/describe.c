@@ -429,6 +429,8 @@ static int console(struct call *c)
 	path = instance_console(&c->cloud->instances, i);
 	if (path && file_exists(path))
 		file_read(path, 16 * 1024 * 1024, &text, NULL);
+	else if (!path)
+		buf_fmt(&text, "%s is a record: no machine boots\r\n", i->id);
 	if (text.n)
 		buf_base64(&b64, text.v + (text.n > CONSOLE_MAX ? text.n - CONSOLE_MAX : 0),
 			   text.n > CONSOLE_MAX ? CONSOLE_MAX : text.n);
