@@ -6,6 +6,7 @@
 #include "conf/hardware.h"
 #include "lib/apply/apply.h"
 #include "lib/aws/aws.h"
+#include "lib/base/clock.h"
 #include "lib/base/err.h"
 #include "lib/base/user.h"
 #include "lib/cluster/fallback.h"
@@ -14,6 +15,7 @@
 #include <string.h>
 
 #define NAMES_SHOWN 10
+#define ACCOUNT_LIMIT_MS 20000 /* for the first answer of EC2: a person waits */
 
 /* --- credentials: this person's, and those the daemons will have */
 
@@ -68,7 +70,8 @@ static int open_clouds(struct apply_job *j, struct err *e)
 	return 0;
 }
 
-static int try_daemons(struct apply_job *j, size_t i, struct err *e)
+/* *silent: EC2 gave no answer at all, so that asking it more is only waiting. */
+static int try_daemons(struct apply_job *j, size_t i, bool *silent, struct err *e)
 {
 	const struct gen_cloud own = { .region = j->gen->region, .endpoint = j->set->endpoint };
 	struct ec2_call *call = ec2_describe_cluster(j->gen->uuid);
@@ -79,9 +82,10 @@ static int try_daemons(struct apply_job *j, size_t i, struct err *e)
 	if (user_become(j->gen->slurm_user, e) == 0) {
 		j->clouds[i].daemon_aws = world_cloud_aws(j->set, i ? &j->gen->clouds[i - 1] : &own, false, e);
 		if (j->clouds[i].daemon_aws)
-			rc = ec2_perform_one(j->clouds[i].daemon_aws, call, apply_deadline(), e);
+			rc = ec2_perform_one(j->clouds[i].daemon_aws, call, clock_mono_ms() + ACCOUNT_LIMIT_MS, e);
 		user_restore();
 	}
+	*silent = rc && j->clouds[i].daemon_aws && call->error.class == AWS_TRANSIENT;
 	ec2_call_destroy(call);
 	return rc;
 }
@@ -104,8 +108,11 @@ int apply_step_account(struct apply_job *j, struct buf *note, struct err *e)
 	/* A person's environment does not reach ResumeProgram: what works here may not work there. */
 	for (size_t i = 0; i <= j->gen->n_clouds; i++) {
 		struct err why = { 0 };
+		bool silent = false;
 
-		if (try_daemons(j, i, &why))
+		if (try_daemons(j, i, &silent, &why) && silent)
+			return err_set(e, "EC2%s%s does not answer: %s", i ? " in " : "", i ? j->clouds[i].region : "", why.text);
+		if (why.text[0])
 			APPLY_PROBLEM(
 				j,
 				"user %s, as whom slurmctld starts our programs, cannot ask EC2%s%s (they see no environment; "

@@ -287,6 +287,7 @@ const struct command cmd_events = {
 		 "  --instance ID   only those that name this instance\n"
 		 "  -f, --follow    the newest 10 (see --last), then each as it comes, until Ctrl-C\n"
 		 "  --json          a list of objects: id, time_ms, time, type, node, instance, jobs, detail; an object a\n"
-		 "                  line with --follow\n",
+		 "                  line with --follow\n\n"
+		 "Exit status: 0 shown, also when there are none; 1 the state file cannot be read; 2 wrong usage.\n",
 	.run = run,
 };

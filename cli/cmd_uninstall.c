@@ -30,6 +30,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define FIRST_LIMIT_MS 20000 /* for the first answer of EC2: a person waits */
 #define GONE_LIMIT_MS 300000
 #define POLL_MS 2000
 #define ANSWER_LIMIT_MS 90000
@@ -59,10 +60,15 @@ struct removal {
 
 /* --- looking */
 
-static int ask(struct removal_cloud *r, struct ec2_call **to, struct ec2_call *c, struct err *e)
+static int ask_until(struct removal_cloud *r, struct ec2_call **to, struct ec2_call *c, int64_t deadline, struct err *e)
 {
 	*to = c;
-	return c ? ec2_perform_one(r->aws, c, apply_deadline(), e) : err_nomem(e);
+	return c ? ec2_perform_one(r->aws, c, deadline, e) : err_nomem(e);
+}
+
+static int ask(struct removal_cloud *r, struct ec2_call **to, struct ec2_call *c, struct err *e)
+{
+	return ask_until(r, to, c, apply_deadline(), e);
 }
 
 static int list_alive(struct removal_cloud *r, struct err *e)
@@ -79,7 +85,8 @@ static int list_alive(struct removal_cloud *r, struct err *e)
 
 static int look_cloud(struct removal *u, struct removal_cloud *r, struct err *e)
 {
-	if (!r->aws || ask(r, &r->machines, ec2_describe_cluster(u->gen->uuid), e) ||
+	if (!r->aws ||
+	    ask_until(r, &r->machines, ec2_describe_cluster(u->gen->uuid), clock_mono_ms() + FIRST_LIMIT_MS, e) ||
 	    ask(r, &r->templates, ec2_describe_templates(u->gen->uuid), e) ||
 	    ask(r, &r->placements, ec2_describe_placement_groups(u->gen->uuid), e))
 		return -1;
@@ -95,6 +102,8 @@ static int look_ec2(struct removal *u, struct err *e)
 	for (size_t i = 0; i < u->n_clouds; i++) {
 		u->clouds[i].aws = i ? world_cloud_aws(u->set, &u->gen->clouds[i - 1], true, e)
 				     : world_aws(u->set, u->gen->region, true, e);
+		printf("asking EC2 in %s what this cluster has there\n", i ? u->gen->clouds[i - 1].region : u->gen->region);
+		fflush(stdout);
 		if (look_cloud(u, &u->clouds[i], e))
 			return i ? err_prefix(e, "region %s", u->gen->clouds[i - 1].region) : -1;
 	}
