@@ -225,7 +225,7 @@ static void keeps_still_while_frozen(void **state)
 	assert_int_equal(apply_suspend(&w, &node, 1, clock_mono_ms() + 100, NULL), 0);
 	EXPECT_TRACE("ec2 terminate i-1", "slurm q-dy-a-1=203.0.113.1 extra=");
 	assert_int_equal(resume(node), 0);
-	EXPECT_TRACE("slurm q-dy-a-1=203.0.113.1 extra=", "ec2 run min 1 max 1", "slurm q-dy-a-1=10.0.0.1 extra=*");
+	EXPECT_TRACE("slurm q-dy-a-1=203.0.113.1 extra=", "ec2 run min 1 max 1", "slurm q-dy-a-1=10.0.0.2 extra=*");
 	fake_close(&w);
 }
 
