@@ -1,7 +1,7 @@
 # unit tests of plan: a cmocka program per noun, added to check_PROGRAMS and TESTS
 if HAVE_CMOCKA
 plan_tests = tests/unit/test_plan_resume tests/unit/test_plan_stages tests/unit/test_plan_reconcile tests/unit/test_plan_bindings \
-	tests/unit/test_node_rules tests/unit/test_plan_blocks tests/unit/test_capacity tests/unit/test_plan_property \
+	tests/unit/test_node_rules tests/unit/test_plan_nodes tests/unit/test_plan_blocks tests/unit/test_capacity tests/unit/test_plan_property \
 	tests/unit/test_plan_nomem tests/unit/test_fleet tests/unit/test_brake tests/unit/test_invariants
 plan_tests += tests/unit/test_protect
 check_PROGRAMS += $(plan_tests)
@@ -17,6 +17,8 @@ tests_unit_test_plan_bindings_LDADD = $(LIBS_PURE) $(CMOCKA_LIBS)
 # every combination of state, machine and reason against the table
 tests_unit_test_node_rules_SOURCES = tests/unit/test_node_rules.c tests/unit/cmocka_all.h
 tests_unit_test_node_rules_LDADD = $(LIBS_PURE) $(CMOCKA_LIBS)
+tests_unit_test_plan_nodes_SOURCES = tests/unit/test_plan_nodes.c tests/unit/cmocka_all.h
+tests_unit_test_plan_nodes_LDADD = $(LIBS_PURE) $(CMOCKA_LIBS)
 tests_unit_test_plan_blocks_SOURCES = tests/unit/test_plan_blocks.c tests/unit/cmocka_all.h
 tests_unit_test_plan_blocks_LDADD = $(LIBS_PURE) $(CMOCKA_LIBS)
 tests_unit_test_capacity_SOURCES = tests/unit/test_capacity.c tests/unit/cmocka_all.h
