@@ -788,6 +788,12 @@ static void test_B81_still_sets_up(void **state)
 		IS(&s, coming_up ? "boot-failed:boot-failed " REPLACE_DOWN("boot-failed") : REPLACE_DOWN("node-down"));
 		story_destroy(&s);
 	}
+	/* not so a machine that was there when it went DOWN */
+	story_create(&s, "q-st-a-1", NS_DOWN);
+	set_reason(&s, "Not responding", GRACE_S);
+	set_machine(&s, "i-1", INSTANCE_RUNNING, 600);
+	IS(&s, REPLACE_DOWN("node-down"));
+	story_destroy(&s);
 }
 
 /* A hard failure does not wait for the boot's time. */
