@@ -85,6 +85,18 @@ static bool read_health(struct world *w, struct observed *o, struct kept *k, int
 }
 
 /* resume launches only while somebody reads EC2: one cloud that is away must not stop the others. */
+static void report_clouds(struct world *w, const struct observed *o)
+{
+	struct err e = {""};
+	int rc = 0;
+
+	if (w->gen->n_clouds == 0 || !w->store || o->n_calls == 0 || store_batch_begin(w->store, NULL) < 0)
+		return;
+	for (size_t i = 0; i < o->n_calls && rc == 0; i++)
+		rc = source_write_cloud(w, i, o->cloud_unread[i] ? &o->ec2_why : NULL, &e);
+	store_batch_end(w->store, rc, &e); /* trouble of the file is told by the other sources */
+}
+
 static void report(struct world *w, const struct observed *o, struct kept *k, bool health_asked)
 {
 	bool slurm = o->slurm && o->partitions_read;
@@ -95,6 +107,7 @@ static void report(struct world *w, const struct observed *o, struct kept *k, bo
 		log_error("%s: %s", source_name(SOURCE_EC2), o->ec2_why.text);
 	if (health_asked)
 		source_report(&k->sources, SOURCE_HEALTH, k->healths_read ? NULL : &o->health_why);
+	report_clouds(w, o);
 	sources_write(w, &k->sources);
 	if (!o->rows || !o->failures_read)
 		source_report(&k->sources, SOURCE_STATE, &o->rows_why);

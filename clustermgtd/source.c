@@ -4,6 +4,7 @@
 
 #include "lib/apply/apply.h"
 #include "lib/apply/event.h"
+#include "lib/apply/heartbeat.h"
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "lib/base/str.h"
@@ -134,4 +135,17 @@ void sources_write(struct world *w, struct sources *l)
 	for (int i = 0; i < N_SOURCES; i++)
 		l->v[i].looked = l->v[i].changed = l->v[i].logged = false;
 	source_report(l, SOURCE_STATE, NULL);
+}
+
+int source_write_cloud(struct world *w, size_t cloud, const struct err *why, struct err *e)
+{
+	char *name = heartbeat_cloud_name(w, cloud);
+	int64_t now = clock_wall_ms();
+	int rc;
+
+	if (!name)
+		return err_nomem(e);
+	rc = why ? store_source_failed(w->store, name, now, why->text, e) : store_source_ok(w->store, name, now, e);
+	free(name);
+	return rc;
 }

@@ -7,6 +7,7 @@
 #include "lib/base/err.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct world;
@@ -40,5 +41,7 @@ const char *source_name(enum source_id id);
 void source_report(struct sources *l, enum source_id id, const struct err *why);
 /* What was reported since the last time goes to the state file, in one transaction; if that fails SOURCE_STATE is in trouble. */
 void sources_write(struct world *w, struct sources *l);
+/* One of several clouds on its own, for resume: kept as "ec2/REGION". why NULL = it could be read. */
+int source_write_cloud(struct world *w, size_t cloud, const struct err *why, struct err *e);
 
 #endif

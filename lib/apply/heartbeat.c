@@ -13,10 +13,13 @@
 #include "lib/base/clock.h"
 #include "lib/base/err.h"
 #include "lib/base/log.h"
+#include "lib/base/str.h"
+#include "lib/cluster/generation.h"
 #include "lib/cluster/settings.h"
 #include "lib/state/store.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define GRACE_MS 5000 /* for a daemon that has just started to finish its first loop */
 #define LOOK_MS 100
@@ -138,5 +141,27 @@ int heartbeat_look(struct world *w, struct err *e)
 	if (rc == 0 && !well(w, &b))
 		rc = tell(w, &b, e);
 	beat_clear(&b);
+	return rc;
+}
+
+char *heartbeat_cloud_name(const struct world *w, size_t cloud)
+{
+	const struct gen_cloud *c = cloud > 0 ? &w->gen->clouds[cloud - 1] : NULL;
+
+	if (!c)
+		return str_fmt("ec2/%s", w->gen->region);
+	return str_fmt("ec2/%s%s%s", c->region, c->profile ? "/" : "", c->profile ? c->profile : "");
+}
+
+int heartbeat_check_cloud(struct world *w, size_t cloud, struct err *e)
+{
+	char *name = heartbeat_cloud_name(w, cloud), *why = NULL;
+	int64_t ok_ms = 0, failed_ms = 0;
+	int rc = name ? store_source(w->store, name, &ok_ms, &failed_ms, &why, e) : err_nomem(e);
+
+	if (rc == 0 && (ok_ms || failed_ms) && !fresh(w, ok_ms))
+		rc = err_set(e, "clustermgtd cannot read EC2 in %s: %s", name + strlen("ec2/"), why ? why : "see its log");
+	free(why);
+	free(name);
 	return rc;
 }

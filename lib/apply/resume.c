@@ -195,28 +195,59 @@ static int observe(struct run *r, struct err *e)
 
 /* A placeholder address too: slurmctld would go on looking the names up. By the code clustermgtd knows the reason as ours, and
  * lets the nodes go back to idle. */
-static int down_all(const struct resume_request *q, const char *code, const char *why, int64_t deadline, struct err *e)
+static int down_all(const struct strs *nodes, const char *code, const char *why, int64_t deadline, struct err *e)
 {
-	const char *const *names = (const char *const *)q->nodes.v;
+	const char *const *names = (const char *const *)nodes->v;
 	char *reason = str_fmt("(Code:%s)%s", code, why);
-	int rc = reason ? tell_no_machine(names, q->nodes.n, deadline, e) : err_nomem(e);
+	int rc = reason ? tell_no_machine(names, nodes->n, deadline, e) : err_nomem(e);
 
 	if (rc == 0)
-		rc = tell_state(names, q->nodes.n, slurmctl_state_down, reason, deadline, e);
+		rc = tell_state(names, nodes->n, slurmctl_state_down, reason, deadline, e);
 	free(reason);
 	return rc;
 }
 
-static int refuse(struct world *w, const struct resume_request *q, const char *code, int64_t deadline, const struct err *why)
+static int refuse(struct world *w, const struct strs *nodes, const char *code, int64_t deadline, const struct err *why)
 {
-	char *nodes = nodeset_text_of((const char *const *)q->nodes.v, q->nodes.n);
+	char *text = nodeset_text_of((const char *const *)nodes->v, nodes->n);
 	struct err e = {""};
 
-	apply_event(w, "resume-refused", nodes, NULL, why->text);
-	free(nodes);
-	if (down_all(q, code, why->text, deadline, &e) < 0)
+	apply_event(w, "resume-refused", text, NULL, why->text);
+	free(text);
+	if (down_all(nodes, code, why->text, deadline, &e) < 0)
 		log_error("%s", e.text);
 	return -1;
+}
+
+/* In one of several clouds nobody watches: only its nodes are refused. */
+static int refuse_cloud(struct run *r, size_t cloud, const struct err *why)
+{
+	struct strs nodes = {0};
+	int rc = 0;
+
+	for (size_t i = 0; i < r->request->nodes.n && rc == 0; i++) {
+		const char *name = r->request->nodes.v[i];
+
+		if (cloud_of_node(r->w, name) == cloud)
+			rc = strs_add(&nodes, name) < 0 || strs_add(&r->live, name) < 0 ? -1 : 0;
+	}
+	if (rc == 0 && nodes.n > 0) {
+		log_error("%s", why->text);
+		refuse(r->w, &nodes, "NotWatched", r->deadline + AFTER_LIMIT_MS, why);
+	}
+	strs_clear(&nodes);
+	return rc;
+}
+
+static int refuse_clouds(struct run *r, struct err *e)
+{
+	for (size_t i = 0; r->w->n_clouds > 0 && i < cloud_count(r->w); i++) {
+		struct err why = {""};
+
+		if (heartbeat_check_cloud(r->w, i, &why) < 0 && refuse_cloud(r, i, &why) < 0)
+			return err_nomem(e);
+	}
+	return 0;
 }
 
 /* What cannot be read is no reason to stop. */
@@ -269,10 +300,12 @@ int apply_resume(struct world *w, struct resume_request *q, int64_t deadline, st
 	if (q->nodes.n == 0)
 		return 0;
 	if (!is_wanted(w, &code, e))
-		return refuse(w, q, code, deadline + AFTER_LIMIT_MS, e);
+		return refuse(w, &q->nodes, code, deadline + AFTER_LIMIT_MS, e);
 	if (heartbeat_check(w, deadline, e) < 0)
-		return refuse(w, q, "NotWatched", deadline + AFTER_LIMIT_MS, e);
+		return refuse(w, &q->nodes, "NotWatched", deadline + AFTER_LIMIT_MS, e);
 	rc = run_open(&r, e);
+	if (rc == 0)
+		rc = refuse_clouds(&r, e);
 	if (rc == 0)
 		rc = observe(&r, e);
 	if (rc == 0) {
@@ -288,5 +321,5 @@ int apply_fail_nodes(const char *conf, const struct resume_request *q, const cha
 {
 	if (slurmctl_open(conf ? conf : "/etc/slurm/slurm.conf", e) < 0)
 		return -1;
-	return down_all(q, CODE_FAILED, why, clock_mono_ms() + AFTER_LIMIT_MS, e);
+	return down_all(&q->nodes, CODE_FAILED, why, clock_mono_ms() + AFTER_LIMIT_MS, e);
 }

@@ -7,7 +7,7 @@ up <<<"$(quickstart)"
 control '{"api_delay_ms": {"RunInstances": 15000}}'
 job=$(submit $'#!/bin/bash\nhostname' --output=slow.out)
 wait_for 120 "the launch is sent" on_head grep -q Action=RunInstances /var/log/ec2-requests.log
-at_work() { on_head pgrep -f "^$LIBEXEC/resume "; }
+at_work() { on_head pgrep -x resume; }
 wait_for 120 "resume is at work" at_work
 on_head scontrol reconfigure
 on_head sinfo >/dev/null

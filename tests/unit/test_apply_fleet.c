@@ -540,10 +540,35 @@ static void launches_and_ends_in_the_queues_cloud(void **state)
 	fake_close(&w);
 }
 
+/* Nobody watches the second cloud: its nodes are refused, those of the first are served. */
+static void refuses_a_cloud_that_nobody_watches(void **state)
+{
+	int64_t now = clock_wall_ms();
+
+	(void)state;
+	fake_open(&w, true);
+	fake_second_cloud(&w);
+	w.gen->resources[w.gen->n_resources - 1].single = true;
+	assert_int_equal(store_source_ok(w.store, "ec2/r", now, NULL), 0);
+	assert_int_equal(store_source_ok(w.store, "ec2/far", now - 301000, NULL), 0);
+	assert_int_equal(store_source_failed(w.store, "ec2/far", now, "far: no", NULL), 0);
+	resume("far-dy-b-1,q-dy-a-1");
+	EXPECT_TRACE("slurm far-dy-b-1=203.0.113.1 extra=",
+		     "slurm far-dy-b-1 state=1 (Code:NotWatched)clustermgtd cannot read EC2 in far: far: no",
+		     "slurm far-dy-b-1=203.0.113.1 q-dy-a-1=203.0.113.1 extra=", "ec2 run min 1 max 1",
+		     "slurm q-dy-a-1=10.0.0.1 extra=*");
+	assert_string_equal(fake_row(&w, "far-dy-b-1"), "");
+	assert_int_equal(store_source_ok(w.store, "ec2/far", now - 299000, NULL), 0);
+	resume("far-dy-b-1");
+	EXPECT_TRACE("slurm far-dy-b-1=203.0.113.1 extra=", "ec2 second run min 1 max 1", "slurm far-dy-b-1=10.0.0.2 extra=*");
+	fake_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(launches_and_learns_addresses),
+	    cmocka_unit_test(refuses_a_cloud_that_nobody_watches),
 	    cmocka_unit_test(names_only_what_is_open),
 	    cmocka_unit_test(orders_prioritized_types),
 	    cmocka_unit_test(goes_to_the_next_stage),

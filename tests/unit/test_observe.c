@@ -105,6 +105,12 @@ static void reads_every_cloud(void **state)
 	assert_int_equal(store_source(w.store, "ec2", &ok, &failed, &error, NULL), 0);
 	assert_true(ok > 0 && failed == 0);
 	free(error);
+	assert_int_equal(store_source(w.store, "ec2/far", &ok, &failed, &error, NULL), 0); /* each on its own, too */
+	assert_true(ok > 0 && failed >= ok);
+	assert_string_equal(error, "far: EC2 says no");
+	free(error);
+	assert_int_equal(store_source(w.store, "ec2/r", &ok, &failed, NULL, NULL), 0);
+	assert_true(ok > 0 && failed == 0);
 	fake.ec2_away = true;
 	EXPECT_LOOK(&w, &k, "");
 	kept_clear(&k);
