@@ -32,7 +32,7 @@ static void beat(struct world *w)
 {
 	struct err e = {""};
 
-	if (store_source_ok(w->store, "loop", clock_wall_ms(), &e) < 0)
+	if (store_source_ok(w->store, "loop", clock_wall_ms(), &e) < 0 && say_again(e.text))
 		log_warn("%s", e.text);
 }
 

@@ -42,8 +42,6 @@ int sql_failed(struct store *s, struct err *e)
 	if (code == SQLITE_READONLY || code == SQLITE_CANTOPEN || code == SQLITE_PERM)
 		return err_set(e, "the state file %s cannot be used (%s): run this as its owner", s->path,
 			       sqlite3_errmsg(s->db));
-	if (code == SQLITE_FULL)
-		return err_set(e, "the state file %s cannot grow: the disk is full, make room", s->path);
 	return err_set(e, "state file %s: %s", s->path, s->db ? sqlite3_errmsg(s->db) : "not open");
 }
 

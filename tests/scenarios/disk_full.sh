@@ -16,12 +16,11 @@ gone=$(instance_of queue1-dy-t2micro-2)
 
 step "the disk is full"
 on_head sh -c 'dd if=/dev/zero of=/var/lib/slurm-ec2/fill bs=4096 2>/dev/null; test -s /var/lib/slurm-ec2/fill'
-says() { on_head grep -c "error: state: the state file .*the disk is full, make room; meanwhile nothing can be launched" /var/log/slurm-ec2/clustermgtd.log; }
+says() { on_head grep -c "error: state: no space is left for the state file .*make room in its folder; meanwhile nothing can be launched" /var/log/slurm-ec2/clustermgtd.log; }
 wait_for 120 "clustermgtd says so" says
 asked=$(launches | wc -l)
 submit $'#!/bin/bash\nhostname' --nodelist=queue1-dy-t2micro-5 --output=/dev/null >/dev/null
-wait_for 120 "the node is not launched" node_is queue1-dy-t2micro-5 '(IDLE|DOWN)\+CLOUD.*' || true
-refused() { on_head grep -q 'the disk is full' /var/log/slurm-ec2/resume.log; }
+refused() { on_head grep -q 'no space is left for the state file' /var/log/slurm-ec2/resume.log; }
 wait_for 120 "resume says why" refused
 down() { [[ "$(node_reason queue1-dy-t2micro-5)" == "(Code:"* ]]; }
 wait_for 120 "the node says that it failed" down
