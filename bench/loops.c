@@ -3,7 +3,7 @@
  *
  *   loops COUNT
  *
- * One line on stdout for each loop: wall_us, cpu_us (ours alone), observe_us, decide_us, act_us, actions, rss_kb and anon_kb (highest
+ * One line on stdout for each loop: wall_us, cpu_us (ours alone), observe_us, act_us, decide_us (CPU), actions, rss_kb and anon_kb (highest
  * during the loop), kept_kb (anonymous after it), fds (open descriptors after it). It runs in the place of clustermgtd, as the user that
  * slurmctld has, and takes no lock.
  */

@@ -20,11 +20,11 @@
 
 #define LOOP_LIMIT_MS 60000 /* for the EC2 calls of one loop */
 
-static int64_t now_us(void)
+static int64_t now_us(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return t.tv_sec * INT64_C(1000000) + t.tv_nsec / 1000;
 }
 
@@ -58,7 +58,7 @@ static bool acts(const struct plan *p)
 
 bool loop(struct world *w, struct kept *k, int64_t *wake_ms, struct loop_times *times)
 {
-	int64_t start = now_us(), observed, decided;
+	int64_t start = now_us(CLOCK_MONOTONIC), observed, decided, busy;
 	int64_t deadline = clock_mono_ms() + LOOP_LIMIT_MS;
 	struct observed o;
 	struct plan p = {0};
@@ -66,10 +66,12 @@ bool loop(struct world *w, struct kept *k, int64_t *wake_ms, struct loop_times *
 	bool open;
 
 	observe(w, &o, k, deadline, false);
-	observed = now_us();
+	observed = now_us(CLOCK_MONOTONIC);
 	notify("WATCHDOG=1"); /* EC2 may have taken its minute, and slurmctld some */
+	busy = now_us(CLOCK_THREAD_CPUTIME_ID);
 	failures = observed_plan(w, &o, k, &p) < 0;
-	decided = now_us();
+	busy = now_us(CLOCK_THREAD_CPUTIME_ID) - busy;
+	decided = now_us(CLOCK_MONOTONIC);
 	notes_say(w, &k->notes, &p);
 	if (!failures)
 		failures = act(w, k, &o, &p, deadline);
@@ -78,10 +80,10 @@ bool loop(struct world *w, struct kept *k, int64_t *wake_ms, struct loop_times *
 	beat(w);
 	observed_forget(w, &o);
 	*wake_ms = observed_wake_ms(&o, k, *wake_ms);
-	report_loop(w, &o, k, &p, failures, now_us() - start);
-	metrics_loop(w, &o, k, &p, failures, now_us() - start);
+	report_loop(w, &o, k, &p, failures, now_us(CLOCK_MONOTONIC) - start);
+	metrics_loop(w, &o, k, &p, failures, now_us(CLOCK_MONOTONIC) - start);
 	if (times)
-		*times = (struct loop_times){observed - start, decided - observed, now_us() - decided, p.n};
+		*times = (struct loop_times){observed - start, now_us(CLOCK_MONOTONIC) - decided, busy, p.n};
 	open = failures > 0 || acts(&p) || observed_unfinished(&o);
 	plan_clear(&p);
 	observed_clear(&o);

@@ -11,7 +11,8 @@ struct world;
 
 /* Where its time went, for who measures. */
 struct loop_times {
-	int64_t observe_us, decide_us, act_us;
+	int64_t observe_us, act_us;
+	int64_t decide_us; /* of this thread: it waits for nothing, and others on the machine are not its doing */
 	size_t actions;
 };
 

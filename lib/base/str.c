@@ -75,6 +75,20 @@ static char lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
+uint32_t str_hash(const char *s)
+{
+	size_t n = strlen(s);
+	uint64_t h = n, word;
+
+	for (; n; s += n < sizeof word ? n : sizeof word, n -= n < sizeof word ? n : sizeof word) {
+		word = 0;
+		memcpy(&word, s, n < sizeof word ? n : sizeof word);
+		h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+		h ^= h >> 32;
+	}
+	return (uint32_t)h;
+}
+
 char *str_lower(char *s)
 {
 	for (char *p = s; *p; p++)

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* An ordered list that owns its strings. Zero-initialised = empty. */
 struct strs {
@@ -28,6 +29,8 @@ char *str_vfmt(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0))
 bool str_eq(const char *a, const char *b);
 bool str_prefix(const char *s, const char *prefix);
 bool str_suffix(const char *s, const char *suffix);
+/* For tables in memory; another value on another machine. */
+uint32_t str_hash(const char *s);
 /* ASCII lower case, in place. Returns s. */
 char *str_lower(char *s);
 /* Edit distance (insert, delete, replace, swap neighbours), case-insensitive; stops counting above `limit`. */

@@ -21,8 +21,11 @@
 
 struct nodeset {
 	struct strs names;
-	size_t *table;  /* position + 1, 0 = empty */
-	size_t slots;   /* power of two, more than half empty */
+	struct slot {
+		uint32_t at;    /* position + 1, 0 = empty */
+		uint32_t hash;
+	} *table;
+	size_t slots;           /* power of two, more than half empty */
 };
 
 struct nodeset *nodeset_create(void)
@@ -49,66 +52,70 @@ void nodeset_destroy(struct nodeset *s)
 	free(s);
 }
 
-static size_t hash(const char *s)
-{
-	uint64_t h = 14695981039346656037u; /* FNV-1a */
-
-	for (; *s; s++)
-		h = (h ^ (unsigned char)*s) * 1099511628211u;
-	return (size_t)(h ^ (h >> 32));
-}
-
 /* The slot of name, or the empty one where it would go. */
-static size_t slot_of(const struct nodeset *s, const char *name)
+static struct slot *slot_of(const struct nodeset *s, const char *name, uint32_t hash)
 {
-	size_t i = hash(name) & (s->slots - 1);
+	size_t i = hash & (s->slots - 1);
 
-	while (s->table[i] && strcmp(s->names.v[s->table[i] - 1], name))
+	while (s->table[i].at && (s->table[i].hash != hash || strcmp(s->names.v[s->table[i].at - 1], name)))
 		i = (i + 1) & (s->slots - 1);
-	return i;
+	return &s->table[i];
 }
 
 static void fill_table(struct nodeset *s)
 {
 	memset(s->table, 0, s->slots * sizeof(*s->table));
-	for (size_t i = 0; i < s->names.n; i++)
-		s->table[slot_of(s, s->names.v[i])] = i + 1;
+	for (size_t i = 0; i < s->names.n; i++) {
+		uint32_t hash = str_hash(s->names.v[i]);
+
+		*slot_of(s, s->names.v[i], hash) = (struct slot){ (uint32_t)i + 1, hash };
+	}
 }
 
 static int grow_table(struct nodeset *s)
 {
-	size_t *table;
+	size_t slots = s->slots * 2;
+	struct slot *table;
 
 	if ((s->names.n + 1) * 2 <= s->slots)
 		return 0;
-	table = calloc(s->slots * 2, sizeof(*table));
+	table = s->names.n < UINT32_MAX / 2 ? calloc(slots, sizeof(*table)) : NULL;
 	if (!table)
 		return -1;
+	for (size_t i = 0; i < s->slots; i++) {
+		size_t to = s->table[i].hash & (slots - 1);
+
+		if (!s->table[i].at)
+			continue;
+		while (table[to].at)
+			to = (to + 1) & (slots - 1);
+		table[to] = s->table[i];
+	}
 	free(s->table);
 	s->table = table;
-	s->slots *= 2;
-	fill_table(s);
+	s->slots = slots;
 	return 0;
 }
 
 int nodeset_add(struct nodeset *s, const char *name)
 {
-	size_t slot;
+	uint32_t hash = str_hash(name);
+	struct slot *slot;
 
 	if (grow_table(s))
 		return -1;
-	slot = slot_of(s, name);
-	if (s->table[slot])
+	slot = slot_of(s, name, hash);
+	if (slot->at)
 		return 0;
 	if (strs_add(&s->names, name))
 		return -1;
-	s->table[slot] = s->names.n;
+	*slot = (struct slot){ (uint32_t)s->names.n, hash };
 	return 1;
 }
 
 size_t nodeset_index(const struct nodeset *s, const char *name)
 {
-	size_t at = s->table[slot_of(s, name)];
+	size_t at = slot_of(s, name, str_hash(name))->at;
 
 	return at ? at - 1 : SIZE_MAX;
 }
