@@ -86,6 +86,8 @@ static int tell_loop(const struct beat *b, struct err *e)
 		return err_set(e, "clustermgtd never ran here, so nobody would end a machine that goes wrong; " REMEDY);
 	if (age < 0)
 		return err_set(e, "clustermgtd's last loop lies %lld s in the future: was the clock set back?", -age);
+	if (lock_holder(CLUSTERMGTD_LOCK) != 0)
+		return err_set(e, "clustermgtd has finished no loop for %lld s: something does not answer it, see its log", age);
 	return err_set(e, "clustermgtd has finished no loop for %lld s, so nobody would end a machine that goes wrong; " REMEDY, age);
 }
 

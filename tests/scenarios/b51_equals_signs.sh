@@ -4,7 +4,7 @@
 # with such a reason keeps it, the others work.
 
 up <<<"$(quickstart)"
-text='disk full: used=99% path=/x?a=b [root@2024-07-10T10:00:00], State=DOWN NodeName=x'
+text='disk full: used=99% path=/x?a=b [root@2024-07-10T10:00:00] a,b=c'
 on_head scontrol update nodename=queue1-dy-t2micro-3 state=drain reason="$text"
 on_head scontrol update nodename=queue1-dy-t2micro-4 comment="a=b c=d, e" extra="x=1 {\"slurm-ec2\": \"l-0\"" || true
 before=$(calls DescribeInstances)

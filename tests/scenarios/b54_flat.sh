@@ -21,7 +21,6 @@ wait_for 120 "a hundred nodes have a machine" with_machine_is 100
 pid=$(on_head pgrep -x clustermgtd)
 wait_for 120 "ten loops" poked_to $(($(loops) + 10))
 descriptors=$(descriptors) memory=$(memory)
-on_head prlimit --pid "$pid" --nofile=$((descriptors + 16)):$((descriptors + 16))
 wait_for 180 "forty more" poked_to $(($(loops) + 40))
 expect "$pid" "$(on_head pgrep -x clustermgtd)" "the process"
 expect "$descriptors" "$(descriptors)" "descriptors"

@@ -31,7 +31,8 @@ late=$(submit $'#!/bin/bash\nhostname' --nodes=2 --output=/dev/null)
 refused() { on_head scontrol show nodes --oneliner | grep -q 'Reason=(Code:NotWatched)clustermgtd \(could not read EC2\|has finished no loop\)'; }
 wait_for 120 "resume refuses" refused
 expect RUNNING "$(job_state "$job")" "the running job"
-on_head grep -q 'error: ec2: .*meanwhile no machine is held for gone' /var/log/slurm-ec2/clustermgtd.log || fail "the log does not say that EC2 is away"
+says() { on_head grep -q 'error: ec2: .*meanwhile no machine is held for gone' /var/log/slurm-ec2/clustermgtd.log; }
+wait_for 120 "the log says that EC2 is away" says
 
 step "EC2 is back"
 on_head sh -c 'kill -CONT $(pgrep -x ec2local)'
