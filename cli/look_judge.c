@@ -167,6 +167,8 @@ int64_t look_waking_since(const struct look *l, const struct node *n, const stru
 	sooner(&since, launch ? launch->created_ms : 0);
 	sooner(&since, i ? i->launch_time_ms : 0);
 	sooner(&since, j && j->configuring ? j->start_s * 1000 : 0);
+	if (!since && node_state_is(n->state, 1u << NS_DOWN, 0, 0))
+		since = n->reason_time_s * 1000; /* nothing else tells of one that failed */
 	return since;
 }
 

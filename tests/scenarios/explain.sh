@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034
 # SPDX-License-Identifier: GPL-2.0-or-later
 # `slurm-ec2 explain`: why a job waits and a node is as it is, from Slurm's reason to EC2's words and the boot log, and what happens next. A job that waits
-# for capacity, a node that powers up, a machine that never became a node, what an ordinary user is told.
+# for capacity, a node that powers up, a machine that never became a node, what an ordinary user is told, a stopped fleet.
 
 LOOP_TIME=5
 eval "usual_$(declare -f write_settings)"
@@ -89,3 +89,17 @@ says "/var/log/slurm-ec2/console/ queue1-dy-t2micro-1.$id.log"
 says "slurm-ec2-bootstrap: FAILED: no node name"
 says "bind $id: launch l-"
 says "Client.InstanceInitiatedShutdown"
+
+step "the fleet is stopped: a job that waits is told so"
+on_head slurm-ec2 fleet stop
+stopped() { on_head slurm-ec2 status | grep -q '^fleet  *STOPPED, asked '; }
+wait_for 120 "the fleet is stopped" stopped
+job=$(submit $'#!/bin/bash\nhostname')
+part_down() { on_head slurm-ec2 explain job "$job" | grep -q 'reason PartitionDown'; }
+wait_for 120 "Slurm says why the job waits" part_down
+explain 0 job "$job"
+says "Partition queue1 is DOWN"
+says_like "The fleet is STOPPED since [0-9:]+ UTC, [0-9]+ (s|min) ago: no job is started until slurm-ec2 fleet start"
+says "next It goes on waiting until slurm-ec2 fleet start"
+explain 0 node queue1-dy-t2micro-2
+says "It stays off until slurm-ec2 fleet start"
