@@ -307,10 +307,23 @@ static void test_B71_resume_timeout_is_a_failed_boot(void **state)
 	fake_close(&w);
 }
 
+/* As libslurm shows it while the job still holds a part of the node. */
+static void test_B71_with_its_job_still_there(void **state)
+{
+	(void)state;
+	asks_to_end("ResumeTimeout reached", NS_MIXED | NS_CLOUD | NS_POWERED_DOWN | NS_NO_RESPOND, "i-1");
+	assert_string_equal(fake_failures(&w), "q-dy-a-1 i-1 resume-timeout");
+	assert_string_equal(fake_row(&w, "q-dy-a-1"), "FREE");
+	fake_close(&w);
+}
+
 static void counts_no_other_end(void **state)
 {
 	(void)state;
 	asks_to_end("ResumeTimeout reached", NS_IDLE | NS_POWERING_DOWN, "i-1");
+	assert_string_equal(fake_failures(&w), "");
+	fake_close(&w);
+	asks_to_end("ResumeTimeout reached", NS_IDLE | NS_POWERED_DOWN, "i-1");
 	assert_string_equal(fake_failures(&w), "");
 	fake_close(&w);
 	asks_to_end("by hand", NS_DOWN | NS_POWERED_DOWN, "i-1");
@@ -438,6 +451,7 @@ int main(void)
 	    cmocka_unit_test(keeps_the_newest_hundred),
 	    cmocka_unit_test(tells_the_line_that_matters),
 	    cmocka_unit_test(test_B71_resume_timeout_is_a_failed_boot),
+	    cmocka_unit_test(test_B71_with_its_job_still_there),
 	    cmocka_unit_test(counts_no_other_end),
 	    cmocka_unit_test(test_B73_no_machine_is_no_failed_boot),
 	    cmocka_unit_test(carries_the_clearing_out),
