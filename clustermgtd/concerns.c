@@ -10,6 +10,7 @@
 #include "lib/plan/plan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static char *key_of(const struct violation *v)
 {
@@ -89,6 +90,13 @@ static void tell_freeze(struct world *w, struct concerns *c, const struct observ
 	c->frozen = frozen;
 }
 
+/* A line an action. */
+static void log_plan(const char *text)
+{
+	for (const char *end; (end = strchr(text, '\n')); text = end + 1)
+		log_info("frozen, not done: %.*s", (int)(end - text), text);
+}
+
 bool concerns_frozen(struct world *w, struct concerns *c, const struct observed *o, const struct plan *p)
 {
 	bool frozen = o->frozen_until_ms > clock_wall_ms();
@@ -96,7 +104,7 @@ bool concerns_frozen(struct world *w, struct concerns *c, const struct observed 
 
 	tell_freeze(w, c, o, frozen);
 	if (text && !str_eq(text, c->plan))
-		log_info("frozen, so this is not done:\n%s", text);
+		log_plan(text);
 	free(c->plan);
 	c->plan = text;
 	return frozen;
