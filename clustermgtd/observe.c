@@ -141,6 +141,7 @@ void observed_print_unread(const struct observed *o, FILE *out)
 {
 	print_unread(out, "Slurm", o->slurm, &o->slurm_why);
 	print_unread(out, "EC2", o->ec2, &o->ec2_why);
+	print_unread(out, "who is unwell in EC2", o->healths || !o->instances, &o->health_why);
 	print_unread(out, "the state file", o->rows, &o->rows_why);
 }
 

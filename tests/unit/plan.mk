@@ -50,5 +50,5 @@ check-faults: $(plan_tests)
 	$(srcdir)/tests/plant_faults $(FAULTS)
 .PHONY: check-faults
 EXTRA_DIST += tests/plant_faults.d/protect.txt
-EXTRA_DIST += tests/plant_faults tests/plant_faults.d/reconcile.txt tests/plant_faults.d/capacity.txt tests/plant_faults.d/resume.txt \
+EXTRA_DIST += tests/plant_faults tests/plant_faults.d/reconcile.txt tests/plant_faults.d/capacity.txt tests/plant_faults.d/bindings.txt tests/plant_faults.d/resume.txt \
 	tests/plant_faults.d/fleet.txt tests/plant_faults.d/brake.txt

@@ -306,6 +306,8 @@ static void judges_an_older_binding(void **state)
 	    {"stopped", 10000, INSTANCE_STOPPED, false, true},
 	    {"a state of next year", 10000, 99, false, false},
 	    {"EC2 is away", 600000, INSTANCE_TERMINATED, true, false},
+	    {"bound a moment ago", 1000, INSTANCE_TERMINATED, false, false},
+	    {"bound before the clock was set back", -7200000, INSTANCE_TERMINATED, false, true},
 	};
 
 	(void)state;
