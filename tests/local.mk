@@ -11,6 +11,7 @@ include tests/unit/conf.mk
 include tests/unit/cli.mk
 include tests/unit/ec2local.mk
 include tests/unit/computemgtd.mk
+include tests/sim/local.mk
 EXTRA_DIST += demo examples tests/run_scenarios tests/lib tests/scenarios
 
 # The table of rooms: who may include whom, headers that stand alone, a pure lib/plan.
@@ -32,7 +33,7 @@ EXTRA_DIST += tests/layers tests/layers_red tests/hardening
 VALGRIND_FLAGS = -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,indirect
 check-valgrind: $(check_PROGRAMS)
 	@if ! command -v valgrind >/dev/null; then echo "check-valgrind: skipped, there is no valgrind"; exit 0; fi; \
-	srcdir='$(srcdir)'; SE_PROPERTY_WORLDS=$${SE_PROPERTY_WORLDS-2000}; export srcdir SE_PROPERTY_WORLDS; bad=0; n=0; log=check-valgrind.log; : >$$log; \
+	srcdir='$(srcdir)'; SE_PROPERTY_WORLDS=$${SE_PROPERTY_WORLDS-2000}; SE_SIM_WORLDS=$${SE_SIM_WORLDS-20}; export srcdir SE_PROPERTY_WORLDS SE_SIM_WORLDS; bad=0; n=0; log=check-valgrind.log; : >$$log; \
 	for t in $(check_PROGRAMS); do \
 		case $$t in tests/unit/test_*) ;; *) continue ;; esac; \
 		n=$$((n + 1)); \
