@@ -125,15 +125,27 @@ static int add_waking(struct status *s, const struct node *n, const struct map *
 	return 0;
 }
 
-static int map_jobs(struct map *m, const struct slurmctl_jobs *l)
+/* The look's own names, since the map borrows them. */
+static int map_job(struct map *m, const struct look *l, const struct nodeset *set, size_t job)
 {
-	for (size_t i = 0; i < l->n; i++) {
-		struct nodeset *set = l->v[i].configuring && l->v[i].nodes ? nodeset_create() : NULL;
+	for (size_t k = 0; k < nodeset_count(set); k++) {
+		const struct node *n = look_node(l, nodeset_get(set, k));
+
+		if (n && map_put(m, n->name, job))
+			return -1;
+	}
+	return 0;
+}
+
+static int map_jobs(struct map *m, const struct look *l)
+{
+	for (size_t i = 0; i < l->jobs.n; i++) {
+		const struct slurmctl_job_info *j = &l->jobs.v[i];
+		struct nodeset *set = j->configuring && j->nodes ? nodeset_create() : NULL;
 		int rc = 0;
 
-		if (set && nodeset_parse(set, l->v[i].nodes, NULL) == 0)
-			for (size_t k = 0; k < nodeset_count(set) && !rc; k++)
-				rc = map_put(m, nodeset_get(set, k), i);
+		if (set && nodeset_parse(set, j->nodes, NULL) == 0)
+			rc = map_job(m, l, set, i);
 		nodeset_destroy(set);
 		if (rc)
 			return -1;
@@ -155,7 +167,7 @@ static int count_nodes(struct status *s)
 	const struct nodes *l = &s->look.nodes;
 	struct map job = { 0 };
 	struct node_name name;
-	int rc = map_jobs(&job, &s->look.jobs);
+	int rc = map_jobs(&job, &s->look);
 
 	for (size_t i = 0; i < l->n && !rc; i++) {
 		const struct node *n = &l->v[i];
