@@ -170,51 +170,36 @@ static bool in_list(const char *list, const char *name)
 	return has;
 }
 
-struct tally {
-	size_t off, waking, busy, idle, short_of, protected, down, drained, going;
-};
+/* The last two are DOWN, for a reason of ours. */
+enum tally { TALLY_SHORT = LOOK_GOING + 1, TALLY_PROTECTED, TALLIES };
 
-static void tally_node(struct tally *t, const struct node *n)
+static size_t tally_of(const struct node *n)
 {
-	bool down = is_out(n);
+	enum look_state state = look_state(n->state);
 
-	if (down && reconcile_disabled(n->reason))
-		t->short_of++;
-	else if (down && (protect_reason(n->reason) || protect_cycling_reason(n->reason)))
-		t->protected++;
-	else if (down)
-		t->down++;
-	else if (n->state & (NS_DRAIN | NS_FAIL))
-		t->drained++;
-	else if (n->state & NS_POWERING_UP)
-		t->waking++;
-	else if (n->state & (NS_POWERING_DOWN | NS_POWER_DOWN))
-		t->going++;
-	else if (n->state & NS_POWERED_DOWN)
-		t->off++;
-	else if (node_state_is(n->state, 1u << NS_IDLE, 0, NS_COMPLETING))
-		t->idle++;
-	else
-		t->busy++;
+	if (state == LOOK_DOWN && reconcile_disabled(n->reason))
+		return TALLY_SHORT;
+	if (state == LOOK_DOWN && (protect_reason(n->reason) || protect_cycling_reason(n->reason)))
+		return TALLY_PROTECTED;
+	return state;
 }
 
-static void say_tally(struct explain *x, const struct gen_resource *r, const struct tally *t)
+static void say_tally(struct explain *x, const struct gen_resource *r, const size_t count[TALLIES])
 {
-	const struct {
-		size_t n;
-		const char *words;
-	} all[] = {
-		{ t->off, "powered down" },	    { t->waking, "powering up" },
-		{ t->idle, "idle" },		    { t->busy, "working" },
-		{ t->going, "powering down" },	    { t->short_of, "out of use while EC2 is short" },
-		{ t->protected, "out of use, protected" }, { t->down, "DOWN" },
-		{ t->drained, "drained" },
-	};
+	static const char *const words[TALLIES] = { [LOOK_OFF] = "powered down",
+						    [LOOK_WAKING] = "powering up",
+						    [LOOK_IDLE] = "idle",
+						    [LOOK_BUSY] = "working",
+						    [LOOK_DOWN] = "DOWN",
+						    [LOOK_DRAINED] = "drained",
+						    [LOOK_GOING] = "powering down",
+						    [TALLY_SHORT] = "out of use while EC2 is short",
+						    [TALLY_PROTECTED] = "out of use, protected" };
 	struct buf b = { 0 };
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		if (all[i].n)
-			buf_fmt(&b, "%s%zu %s", b.n ? ", " : "", all[i].n, all[i].words);
+	for (size_t i = 0; i < TALLIES; i++)
+		if (count[i])
+			buf_fmt(&b, "%s%zu %s", b.n ? ", " : "", count[i], words[i]);
 	if (b.n)
 		explain_say(x, SAY_SLURM, "Nodes of %s/%s: %s.", r->queue, r->name, buf_text(&b));
 	x->nomem = x->nomem || buf_failed(&b);
@@ -223,14 +208,14 @@ static void say_tally(struct explain *x, const struct gen_resource *r, const str
 
 static void say_resource(struct explain *x, const struct look *l, size_t resource)
 {
-	struct tally t = { 0 };
+	size_t count[TALLIES] = { 0 };
 	struct node_name at;
 
 	for (size_t i = 0; i < l->nodes.n; i++)
 		if (node_name_resolve_any(l->gen, l->nodes.v[i].name, &at) == 0 && at.resource == resource)
-			tally_node(&t, &l->nodes.v[i]);
-	say_tally(x, &l->gen->resources[resource], &t);
-	x->ours = x->ours || t.short_of || t.protected;
+			count[tally_of(&l->nodes.v[i])]++;
+	say_tally(x, &l->gen->resources[resource], count);
+	x->ours = x->ours || count[TALLY_SHORT] || count[TALLY_PROTECTED];
 	explain_protection(x, l, resource);
 	explain_shortages(x, l, resource);
 }

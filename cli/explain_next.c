@@ -67,20 +67,6 @@ void explain_fleet(struct explain *x, const struct look *l)
 
 /* --- EC2's shortages and protection */
 
-static bool stage_has(const struct gen_resource *r, const struct gen_stage *st, const struct offering *o)
-{
-	return str_eq(capacity_market(r, st), o->market) && strs_has(&st->instance_types, o->type) &&
-	       (str_eq(o->zone, ZONE_ANY) || !st->zones.n || strs_has(&st->zones, o->zone));
-}
-
-static bool resource_has(const struct gen_resource *r, const struct offering *o)
-{
-	for (size_t i = 0; i < r->n_stages; i++)
-		if (stage_has(r, &r->stages[i], o))
-			return true;
-	return false;
-}
-
 static void say_shortage(struct explain *x, const struct look *l, const struct shortage *f)
 {
 	char age[TEXT_AGE], when[EXPLAIN_WHEN];
@@ -111,7 +97,7 @@ void explain_shortages(struct explain *x, const struct look *l, size_t resource)
 	for (size_t i = 0; i < l->shortages.n; i++) {
 		const struct shortage *f = &l->shortages.v[i];
 
-		if (!resource_has(r, &f->of))
+		if (!look_offers(r, &f->of))
 			continue;
 		closed += capacity_allowed(f, l->now_ms) == 0;
 		if (n++ < SHORTAGES_MAX)

@@ -76,6 +76,12 @@ struct look {
 	size_t held, in_use; /* machines that the brake would keep from being ended, of so many */
 };
 
+/* What a person calls a node's state. */
+enum look_state { LOOK_OFF, LOOK_WAKING, LOOK_IDLE, LOOK_BUSY, LOOK_DOWN, LOOK_DRAINED, LOOK_GOING };
+enum look_state look_state(uint32_t state);
+/* Is this offering one of the ways to fill the resource? */
+bool look_offers(const struct gen_resource *r, const struct offering *o);
+
 /* wanted: which jobs are kept. -1 with e: there is nothing to show. note: begins our last line should libslurm end the process. */
 int look_read(struct look *l, const char *note, slurmctl_job_fn wanted, const void *of, struct err *e);
 /* Only the joins. -1 on no memory. */

@@ -8,6 +8,7 @@
 #include "lib/base/err.h"
 #include "lib/node/nodeset.h"
 #include "lib/plan/brake.h"
+#include "lib/plan/capacity.h"
 #include "lib/plan/reconcile.h"
 
 #include <stdlib.h>
@@ -193,4 +194,31 @@ size_t look_resource(const struct look *l, const char *queue, const char *resour
 	if (!queue || !resource)
 		return SIZE_MAX;
 	return generation_find_resource(l->gen, queue, strlen(queue), resource, strlen(resource));
+}
+
+enum look_state look_state(uint32_t state)
+{
+	if (state & NS_POWERING_UP)
+		return LOOK_WAKING;
+	if (state & (NS_POWERING_DOWN | NS_POWER_DOWN))
+		return LOOK_GOING;
+	if (node_state_is(state, 1u << NS_DOWN | 1u << NS_ERROR, 0, 0))
+		return LOOK_DOWN;
+	if (state & (NS_DRAIN | NS_FAIL))
+		return LOOK_DRAINED;
+	if (state & NS_POWERED_DOWN)
+		return LOOK_OFF;
+	return node_state_is(state, 1u << NS_IDLE, 0, NS_COMPLETING) ? LOOK_IDLE : LOOK_BUSY;
+}
+
+bool look_offers(const struct gen_resource *r, const struct offering *o)
+{
+	for (size_t i = 0; i < r->n_stages; i++) {
+		const struct gen_stage *st = &r->stages[i];
+
+		if (str_eq(capacity_market(r, st), o->market) && strs_has(&st->instance_types, o->type) &&
+		    (str_eq(o->zone, ZONE_ANY) || !st->zones.n || strs_has(&st->zones, o->zone)))
+			return true;
+	}
+	return false;
 }

@@ -9,7 +9,6 @@
 #include "lib/base/num.h"
 #include "lib/node/name.h"
 #include "lib/node/nodeset.h"
-#include "lib/plan/capacity.h"
 #include "lib/plan/reconcile.h"
 
 #include <stdlib.h>
@@ -32,18 +31,10 @@ bool status_wants_job(const struct slurmctl_job_info *j, const void *of)
 
 static void count_node(struct status_counts *c, uint32_t state)
 {
-	if (state & NS_POWERING_UP)
-		c->waking++;
-	else if (state & (NS_POWERING_DOWN | NS_POWER_DOWN))
-		c->going++;
-	else if (node_state_is(state, 1u << NS_DOWN | 1u << NS_ERROR, 0, 0) || state & (NS_DRAIN | NS_FAIL))
-		c->down++;
-	else if (state & NS_POWERED_DOWN)
-		c->off++;
-	else if (node_state_is(state, 1u << NS_IDLE, 0, NS_COMPLETING))
-		c->idle++;
-	else
-		c->busy++;
+	int *const of[] = { [LOOK_OFF] = &c->off,   [LOOK_WAKING] = &c->waking,	  [LOOK_IDLE] = &c->idle,  [LOOK_BUSY] = &c->busy,
+			    [LOOK_DOWN] = &c->down, [LOOK_DRAINED] = &c->down, [LOOK_GOING] = &c->going };
+
+	(*of[look_state(state)])++;
 }
 
 static void count_machines(struct status *s)
@@ -69,25 +60,12 @@ static void count_launches(struct status *s)
 	}
 }
 
-/* Is it one of the ways to fill this resource? */
-static bool resource_has(const struct gen_resource *r, const struct offering *o)
-{
-	for (size_t i = 0; i < r->n_stages; i++) {
-		const struct gen_stage *st = &r->stages[i];
-
-		if (str_eq(capacity_market(r, st), o->market) && strs_has(&st->instance_types, o->type) &&
-		    (str_eq(o->zone, ZONE_ANY) || !st->zones.n || strs_has(&st->zones, o->zone)))
-			return true;
-	}
-	return false;
-}
-
 int status_disabled(const struct status *s, const struct offering *o)
 {
 	int n = 0;
 
 	for (size_t i = 0; i < s->look.gen->n_resources; i++)
-		n += resource_has(&s->look.gen->resources[i], o) ? s->counts[i].disabled : 0;
+		n += look_offers(&s->look.gen->resources[i], o) ? s->counts[i].disabled : 0;
 	return n;
 }
 
