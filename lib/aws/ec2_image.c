@@ -64,11 +64,11 @@ static int mapping_size(void *page, const char *text)
 	return p->device ? kvs_add(&p->sizes, p->device, text) : 0;
 }
 
-static int take_tag(void *item, struct page_tag *tag)
+static int take_tag(void *item, const char *key, const char *value)
 {
 	struct ec2_image *m = item;
 
-	return strcmp(tag->key, TAG_SLURM_VERSION) ? 0 : page_replace(&m->slurm_version, tag->value);
+	return strcmp(key, TAG_SLURM_VERSION) ? 0 : page_replace(&m->slurm_version, value);
 }
 
 PAGE_TAG_CALLS(image, struct image_page, take_tag)

@@ -98,7 +98,7 @@ static int add_group(void *page, const char *text)
 	return 0;
 }
 
-static int take_tag(void *item, struct page_tag *tag)
+static int take_tag(void *item, const char *key, const char *value)
 {
 	static const struct {
 		const char *key;
@@ -112,8 +112,8 @@ static int take_tag(void *item, struct page_tag *tag)
 	};
 
 	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-		if (!strcmp(tag->key, ours[i].key))
-			return reply_text((char **)(void *)((char *)item + ours[i].offset), tag->value);
+		if (!strcmp(ours[i].key, key))
+			return reply_text((char **)(void *)((char *)item + ours[i].offset), value);
 	return 0;
 }
 

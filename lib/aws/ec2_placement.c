@@ -39,11 +39,11 @@ static void placement_destroy(void *page)
 	free(p);
 }
 
-static int take_tag(void *item, struct page_tag *tag)
+static int take_tag(void *item, const char *key, const char *value)
 {
 	struct ec2_placement *g = item;
 
-	return strcmp(tag->key, TAG_CLUSTER) ? 0 : page_replace(&g->cluster, tag->value);
+	return strcmp(key, TAG_CLUSTER) ? 0 : page_replace(&g->cluster, value);
 }
 
 PAGE_TAG_CALLS(placement, struct placement_page, take_tag)

@@ -69,11 +69,11 @@ static int reservation_merge(void *into, void *from)
 	return 0;
 }
 
-static int take_tag(void *item, struct page_tag *tag)
+static int take_tag(void *item, const char *key, const char *value)
 {
 	struct ec2_reservation *r = item;
 
-	return strcmp(tag->key, TAG_CLUSTER) ? 0 : page_replace(&r->cluster, tag->value);
+	return strcmp(key, TAG_CLUSTER) ? 0 : page_replace(&r->cluster, value);
 }
 
 PAGE_TAG_CALLS(reservation, struct reservation_page, take_tag)

@@ -42,11 +42,11 @@ static void template_destroy(void *page)
 	free(p);
 }
 
-static int take_tag(void *item, struct page_tag *tag)
+static int take_tag(void *item, const char *key, const char *value)
 {
 	struct ec2_template_ref *t = item;
 
-	return strcmp(tag->key, TAG_CLUSTER) ? 0 : page_replace(&t->cluster, tag->value);
+	return strcmp(key, TAG_CLUSTER) ? 0 : page_replace(&t->cluster, value);
 }
 
 PAGE_TAG_CALLS(template, struct template_page, take_tag)

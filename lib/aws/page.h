@@ -3,6 +3,7 @@
 #ifndef SE_AWS_PAGE_H
 #define SE_AWS_PAGE_H
 
+#include "lib/base/buf.h"
 #include "lib/base/str.h"
 
 #include <stdlib.h>
@@ -65,9 +66,9 @@
 	{item, rules, sizeof rules / sizeof *rules, name##_create, name##_current, name##_merge, name##_destroy}
 
 /* A tag being read. Readers whose page has a member `tag` get its rules from PAGE_TAG_CALLS and PAGE_TAG_RULES; take(item,
- * tag) is called for each tag that has a value. */
+ * key, value) is called for each tag that has a value. */
 struct page_tag {
-	char *key, *value;
+	struct buf key, value; /* their memory is used again for the next */
 };
 
 static inline int page_replace(char **field, const char *text)
@@ -77,33 +78,40 @@ static inline int page_replace(char **field, const char *text)
 	return *field ? 0 : -1;
 }
 
+static inline int page_tag_part(struct buf *part, const char *text)
+{
+	buf_reset(part);
+	buf_str(part, text);
+	return buf_failed(part) ? -1 : 0;
+}
+
 static inline void page_tag_clear(struct page_tag *t)
 {
-	free(t->key);
-	free(t->value);
-	*t = (struct page_tag){NULL, NULL};
+	buf_free(&t->key);
+	buf_free(&t->value);
 }
 
 #define PAGE_TAG_CALLS(name, type, take)                                                                                           \
 	static int name##_tag_open(void *page)                                                                                     \
 	{                                                                                                                          \
-		page_tag_clear(&((type *)page)->tag);                                                                              \
+		buf_reset(&((type *)page)->tag.key);                                                                               \
+		buf_reset(&((type *)page)->tag.value);                                                                             \
 		return 0;                                                                                                          \
 	}                                                                                                                          \
 	static int name##_tag_key(void *page, const char *text)                                                                    \
 	{                                                                                                                          \
-		return page_replace(&((type *)page)->tag.key, text);                                                               \
+		return page_tag_part(&((type *)page)->tag.key, text);                                                              \
 	}                                                                                                                          \
 	static int name##_tag_value(void *page, const char *text)                                                                  \
 	{                                                                                                                          \
-		return page_replace(&((type *)page)->tag.value, text);                                                             \
+		return page_tag_part(&((type *)page)->tag.value, text);                                                            \
 	}                                                                                                                          \
 	static int name##_tag_close(void *page, const char *text)                                                                  \
 	{                                                                                                                          \
 		type *p = page;                                                                                                    \
                                                                                                                                    \
 		(void)text;                                                                                                        \
-		return p->tag.key && p->tag.value && *p->tag.value ? take(name##_current(p), &p->tag) : 0;                         \
+		return p->tag.key.n && p->tag.value.n ? take(name##_current(p), p->tag.key.v, p->tag.value.v) : 0;                 \
 	}
 
 #define PAGE_TAG_RULES(name)                                                                                                       \

@@ -30,6 +30,7 @@ struct reply {
 	void *page;
 	char *root;
 	bool is_verb;         /* the root is the verb's answer; else it is read as an error body */
+	bool prefixed;        /* names may have a namespace prefix: the root has one, or it is not the verb's */
 	bool seen_root;
 	struct reply_tree *tree;
 	const struct reply_node *at[MAX_DEPTH]; /* the open elements; NULL = nothing in it is wanted */
@@ -112,19 +113,26 @@ static void collect(struct reply *r, bool on)
 }
 
 /* The node of an element that begins; the root has none of its own unless it is the verb's. */
-static const struct reply_node *step(struct reply *r, const char *name)
+static const struct reply_node *step(struct reply *r, const char *name, bool prefixed)
 {
 	if (r->seen_root)
 		return r->at[r->depth - 1] ? reply_tree_step(r->at[r->depth - 1], name) : NULL;
 	r->seen_root = true;
 	r->is_verb = !strcmp(name, r->root);
+	r->prefixed = prefixed || !r->is_verb;
 	return r->is_verb ? reply_tree_root(r->tree) : NULL;
+}
+
+/* Below what every answer may have: only rules can want anything. */
+static bool is_deep(const struct reply *r)
+{
+	return r->is_verb && r->depth > COMMON_DEPTH;
 }
 
 static void open_element(void *arg, const char *qname, const char **attributes)
 {
 	struct reply *r = arg;
-	const char *name = local_name(qname);
+	const char *name;
 	const struct reply_node *node;
 	const struct reply_rule *rule;
 
@@ -133,7 +141,12 @@ static void open_element(void *arg, const char *qname, const char **attributes)
 		stop(r, "nested too deeply");
 		return;
 	}
-	node = step(r, name);
+	if (is_deep(r) && !r->at[r->depth - 1]) { /* most of an answer */
+		r->at[r->depth++] = NULL;
+		return;
+	}
+	name = r->seen_root && !r->prefixed ? qname : local_name(qname);
+	node = step(r, name, name != qname);
 	rule = node ? node->rule : NULL;
 	r->at[r->depth++] = node;
 	collect(r, common_field(r, name) || (rule && (rule->kind != REPLY_CALL || rule->close)));
@@ -201,8 +214,13 @@ static void close_element(void *arg, const char *qname)
 	struct reply *r = arg;
 	const struct reply_node *node = r->at[r->depth - 1];
 	const struct reply_rule *rule = node ? node->rule : NULL;
-	struct buf *field = r->collect ? common_field(r, local_name(qname)) : NULL;
+	struct buf *field;
 
+	if (!rule && !r->collect) {
+		r->depth--;
+		return;
+	}
+	field = r->collect ? common_field(r, local_name(qname)) : NULL;
 	if (field && !field->n)
 		buf_add(field, buf_text(&r->text), r->text.n);
 	if (buf_failed(&r->text) || (rule && apply_rule(r, rule, buf_text(&r->text)))) {

@@ -27,6 +27,23 @@ static struct reply_node *find(const struct reply_node *in, const char *name, si
 	return NULL;
 }
 
+/* Names of one answer differ early, or are few. */
+static unsigned bucket_of(const char *name)
+{
+	unsigned a = (unsigned char)name[0], b = a ? (unsigned char)name[1] : 0;
+
+	return (a * 5 + b) & (REPLY_BUCKETS - 1);
+}
+
+static void put_among(struct reply_node *in, struct reply_node *x)
+{
+	struct reply_node **end = &in->among[bucket_of(x->name)];
+
+	while (*end)
+		end = &(*end)->same;
+	*end = x;
+}
+
 /* The node of a path below `in`, made where it is missing. Siblings keep the order of the rules. */
 static struct reply_node *walk(struct reply_tree *t, struct reply_node *in, const char *path)
 {
@@ -42,6 +59,7 @@ static struct reply_node *walk(struct reply_tree *t, struct reply_node *in, cons
 			x = &t->v[t->n++];
 			*x = (struct reply_node){.name = path, .len = len};
 			*end = x;
+			put_among(in, x);
 		}
 		in = x;
 		path += len + (path[len] == '/');
@@ -79,8 +97,9 @@ const struct reply_node *reply_tree_root(const struct reply_tree *t)
 
 const struct reply_node *reply_tree_step(const struct reply_node *in, const char *name)
 {
-	for (const struct reply_node *x = in->child; x; x = x->next)
-		if (*x->name == *name && !strncmp(x->name, name, x->len) && !name[x->len])
-			return x;
-	return NULL;
+	const struct reply_node *x = in->among[bucket_of(name)];
+
+	while (x && (strncmp(x->name, name, x->len) || name[x->len]))
+		x = x->same;
+	return x;
 }

@@ -5,6 +5,8 @@
 
 #include "lib/aws/reply.h"
 
+#define REPLY_BUCKETS 16 /* a power of two */
+
 struct reply_tree;
 
 /* Names are borrowed from the reader. */
@@ -13,6 +15,8 @@ struct reply_node {
 	size_t len;
 	const struct reply_rule *rule; /* NULL = only on the way to others */
 	struct reply_node *child, *next;
+	struct reply_node *among[REPLY_BUCKETS]; /* children by their first letters, chained by `same` */
+	struct reply_node *same;
 };
 
 /* NULL on no memory. */
