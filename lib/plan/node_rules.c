@@ -264,9 +264,12 @@ static bool watch_fits(const struct node_rule *r, const struct node_facts *f)
 
 bool node_rule_fits(const struct node_rule *r, const struct node_facts *f, bool aged)
 {
+	/* what says no to most rows comes first: this is asked for each row, node and loop */
+	if (r->machine && !(r->machine & f->machine))
+		return false;
 	if (!node_state_is(f->state, r->bases, r->required, r->forbidden) || (r->any && !(f->state & r->any)))
 		return false;
-	if ((r->machine && !(r->machine & f->machine)) || (r->kinds && !(r->kinds & f->kind)) || (r->why && !(r->why & f->why)))
+	if ((r->kinds && !(r->kinds & f->kind)) || (r->why && !(r->why & f->why)))
 		return false;
 	if ((f->when & r->when) != r->when || (f->when & r->unless))
 		return false;
@@ -279,6 +282,18 @@ const struct node_rule *node_rule_find(const struct node_facts *f, bool aged)
 		if (node_rule_fits(&node_rules[i], f, aged))
 			return &node_rules[i];
 	return NULL;
+}
+
+bool node_rule_watches(uint32_t state)
+{
+	for (size_t i = 0; i < node_rules_n; i++) {
+		const struct node_rule *r = &node_rules[i];
+
+		if (r->watch != WATCH_NOT && node_state_is(state, r->bases, r->required, r->forbidden) &&
+		    (!r->any || state & r->any))
+			return true;
+	}
+	return false;
 }
 
 const struct node_never *node_never_find(uint32_t state)

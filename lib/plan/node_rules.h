@@ -149,6 +149,8 @@ struct node_facts {
 const struct node_rule *node_rule_find(const struct node_facts *f, bool aged);
 /* One row, whatever the others say. */
 bool node_rule_fits(const struct node_rule *r, const struct node_facts *f, bool aged);
+/* Could any row watch a node in that state? */
+bool node_rule_watches(uint32_t state);
 /* Why Slurm cannot show that state, or NULL. */
 const struct node_never *node_never_find(uint32_t state);
 enum node_why node_why(const char *reason);

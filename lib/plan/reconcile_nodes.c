@@ -503,9 +503,12 @@ static int watch_add(struct kvs *now, const char *key, const char *code, int64_t
 
 static int watch_node(const struct view *v, const struct node *n, struct kvs *now)
 {
-	const struct node_rule *r = find_rule(v, n, false).rule;
+	const struct node_rule *r;
 	int64_t since = v->in->now_ms;
 
+	if (!node_rule_watches(n->state))
+		return 0;
+	r = find_rule(v, n, false).rule;
 	if (!r || r->watch == WATCH_NOT)
 		return 0;
 	seen_since(seen_text(v, n->name), r->code, &since);
