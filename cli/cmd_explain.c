@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cmd_explain.c - `slurm-ec2 explain node NAME` and `explain job ID`: why it is as it is, and what happens next and when. Changes nothing.
+/* cmd_explain.c - `slurm-ec2 explain node NAME` and `explain job ID`: why it is as it is, and what happens next and when.
+ * Changes nothing.
  */
 #include "build_config.h"
 
@@ -61,7 +62,7 @@ static int print(const struct explain *x, const struct subject *s)
 
 	if (o)
 		puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
-							       JSON_C_TO_STRING_NOSLASHESCAPE));
+							   JSON_C_TO_STRING_NOSLASHESCAPE));
 	if (text)
 		fputs(text, stdout);
 	json_object_put(o);
@@ -72,13 +73,14 @@ static int print(const struct explain *x, const struct subject *s)
 
 static int tell_node(const struct look *l, const struct subject *s, struct explain *x, struct err *e)
 {
-	struct explain_more more = { 0 };
+	struct explain_more more = {0};
 	struct node_name name;
 	int rc;
 
 	if (node_name_resolve_any(l->gen, s->name, &name)) {
 		if (look_node(l, s->name))
-			return err_set(e, "node %s is not of cluster %s: slurm-ec2 does nothing to it", s->name, l->gen->cluster_name);
+			return err_set(e, "node %s is not of cluster %s: slurm-ec2 does nothing to it", s->name,
+				       l->gen->cluster_name);
 		return err_set(e, "cluster %s has no node %s", l->gen->cluster_name, s->name);
 	}
 	if (node_name_resolve(l->gen, s->name, &name) && !look_node(l, s->name) && !look_row(l, s->name))
@@ -95,15 +97,16 @@ static int tell_node(const struct look *l, const struct subject *s, struct expla
 static int tell_job(const struct look *l, const struct subject *s, struct explain *x, struct err *e)
 {
 	const struct slurmctl_job_info *j = find_job(l, s);
-	struct explain_more more = { 0 };
+	struct explain_more more = {0};
 	const char *worst;
 	int rc;
 
 	if (l->slurm_away)
 		return err_set(e, "slurmctld cannot be asked: %s", l->slurm_away);
 	if (!j)
-		return err_set(e, "slurmctld does not know job %s; one that ended is forgotten after MinJobAge, then see sacct -j %s", s->name,
-			       s->name);
+		return err_set(
+		    e, "slurmctld does not know job %s; one that ended is forgotten after MinJobAge, then see sacct -j %s",
+		    s->name, s->name);
 	worst = explain_worst(l, j);
 	rc = explain_read(&more, l, worst, worst ? 0 : j->id);
 	if (rc == 0)
@@ -114,8 +117,8 @@ static int tell_job(const struct look *l, const struct subject *s, struct explai
 
 static int tell(const struct subject *s, struct err *e)
 {
-	struct look l = { 0 };
-	struct explain x = { 0 };
+	struct look l = {0};
+	struct explain x = {0};
 	int rc = look_read(&l, "slurm-ec2 explain", wanted, s, e);
 
 	if (rc == 0)
@@ -143,7 +146,7 @@ static int parse_job(const char *text, struct subject *s)
 
 static int parse(int argc, char **argv, struct subject *s)
 {
-	static const struct option options[] = { { "json", no_argument, NULL, 'j' }, { NULL, 0, NULL, 0 } };
+	static const struct option options[] = {{"json", no_argument, NULL, 'j'}, {NULL, 0, NULL, 0}};
 	int c;
 
 	while ((c = command_option(&cmd_explain, argc, argv, ":", options)) != -1) {
@@ -160,14 +163,15 @@ static int parse(int argc, char **argv, struct subject *s)
 	if (!str_eq(s->kind, "job"))
 		return command_usage_error(&cmd_explain, "\"%s\": \"node\" or \"job\" is expected", s->kind);
 	if (parse_job(s->name, s))
-		return command_usage_error(&cmd_explain, "job %s: a number is expected, or that of an array's task such as 17_3", s->name);
+		return command_usage_error(&cmd_explain,
+					   "job %s: a number is expected, or that of an array's task such as 17_3", s->name);
 	return EXIT_OK;
 }
 
 static int run(int argc, char **argv)
 {
-	struct subject s = { 0 };
-	struct err e = { 0 };
+	struct subject s = {0};
+	struct err e = {0};
 	int status = parse(argc, argv, &s);
 
 	if (status != EXIT_OK)
@@ -179,15 +183,18 @@ static int run(int argc, char **argv)
 }
 
 const struct command cmd_explain = {
-	.name = "explain",
-	.help = "why a node or a job is as it is, and what happens next",
-	.usage = "usage: slurm-ec2 explain node NAME [--json]\n"
-		 "       slurm-ec2 explain job ID [--json]\n"
-		 "Tell from Slurm's state and reason, the launch and the machine, what EC2 said, failures before and the saved boot log why a\n"
-		 "node or a job is as it is, and what happens next and when. Each line begins with who says it. For a job that waits for\n"
-		 "nodes the node that is furthest behind is explained.\n\n"
-		 "  --json  one object: kind, name, ours (something of ours or EC2's stands in the way), lines with source and text\n\n"
-		 "Anybody may ask; what lies in SlurmUser's files is told to root and SlurmUser only, and it says so.\n"
-		 "Exit status: 0 explained, 1 the node or job is not known or nothing is applied, 2 wrong usage.\n",
-	.run = run,
+    .name = "explain",
+    .help = "why a node or a job is as it is, and what happens next",
+    .usage =
+	"usage: slurm-ec2 explain node NAME [--json]\n"
+	"       slurm-ec2 explain job ID [--json]\n"
+	"Tell from Slurm's state and reason, the launch and the machine, what EC2 said, failures before and the saved boot log "
+	"why a\n"
+	"node or a job is as it is, and what happens next and when. Each line begins with who says it. For a job that waits "
+	"for\n"
+	"nodes the node that is furthest behind is explained.\n\n"
+	"  --json  one object: kind, name, ours (something of ours or EC2's stands in the way), lines with source and text\n\n"
+	"Anybody may ask; what lies in SlurmUser's files is told to root and SlurmUser only, and it says so.\n"
+	"Exit status: 0 explained, 1 the node or job is not known or nothing is applied, 2 wrong usage.\n",
+    .run = run,
 };

@@ -1,5 +1,5 @@
-/* explain.h - why a node or a job is as it is, and what happens next: lines in the order of cause, each with its source. Made from a look
- * at the cluster (look.h) and what explain_read.c adds; everything but that file is pure.
+/* explain.h - why a node or a job is as it is, and what happens next: lines in the order of cause, each with its source. Made
+ * from a look at the cluster (look.h) and what explain_read.c adds; everything but that file is pure.
  */
 #ifndef SE_CLI_EXPLAIN_H
 #define SE_CLI_EXPLAIN_H
@@ -35,15 +35,15 @@ struct explain {
 
 /* Of a node: what is not in the look. */
 struct explain_more {
-	char *events_away; /* NULL = they were read */
+	char *events_away;    /* NULL = they were read */
 	struct events events; /* the newest, oldest of them first */
-	char *console;	   /* path of the saved console output; NULL = there is none */
-	char *console_away; /* why it cannot be read */
-	char *console_end; /* its last lines */
+	char *console;	      /* path of the saved console output; NULL = there is none */
+	char *console_away;   /* why it cannot be read */
+	char *console_end;    /* its last lines */
 };
 
-/* The rows of the log and the console file; what is away is said in it. instance NULL = the newest one of the node. job 0 = any. -1 no
- * memory. */
+/* The rows of the log and the console file; what is away is said in it. instance NULL = the newest one of the node. job 0 =
+ * any. -1 no memory. */
 int explain_read(struct explain_more *m, const struct look *l, const char *node, int64_t job);
 void explain_more_clear(struct explain_more *m);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* explain_job.c - a job from Slurm's reason to the nodes it waits for, with the explanation of the one that is furthest behind. */
+/* explain_job.c - a job from Slurm's reason to the nodes it waits for, with the explanation of the one that is furthest behind.
+ */
 #include "build_config.h"
 
 #include "cli/explain.h"
@@ -22,26 +23,26 @@ static const char *meaning_of(const struct slurmctl_job_info *j)
 	static const struct {
 		const char *reason, *text;
 	} all[] = {
-		{ "None", "Slurm has not looked at it yet" },
-		{ "Priority", "other jobs come first in this partition" },
-		{ "Resources", "the nodes that fit are in use, on their way, or out of use" },
-		{ "BeginTime", "it was asked to begin later" },
-		{ "ReqNodeNotAvail", "a node that it needs is down, drained or reserved" },
-		{ "PartitionDown", "its partition starts no jobs" },
-		{ "PartitionInactive", "its partition takes no jobs" },
-		{ "Dependency", "it waits for another job" },
-		{ "DependencyNeverSatisfied", "the job that it waits for ended in another way than it asks for" },
-		{ "JobHeldUser", "its owner holds it: scontrol release" },
-		{ "JobHeldAdmin", "an administrator holds it: scontrol release" },
-		{ "JobHoldMaxRequeue", "it was put back too often and is held: scontrol release" },
-		{ "Licenses", "it waits for licences" },
-		{ "Reservation", "its reservation has not begun, or has no free node" },
-		{ "PartitionNodeLimit", "it asks for more nodes than its partition allows or has up" },
-		{ "PartitionTimeLimit", "it asks for more time than its partition allows" },
-		{ "Cleaning", "its last run is being cleaned up" },
-		{ "Prolog", "the prolog runs on its nodes" },
-		{ "JobArrayTaskLimit", "so many tasks of its array run already" },
-		{ SLURMCTL_BAD_CONSTRAINTS, "no node of the partition can ever fit what it asks for" },
+	    {"None", "Slurm has not looked at it yet"},
+	    {"Priority", "other jobs come first in this partition"},
+	    {"Resources", "the nodes that fit are in use, on their way, or out of use"},
+	    {"BeginTime", "it was asked to begin later"},
+	    {"ReqNodeNotAvail", "a node that it needs is down, drained or reserved"},
+	    {"PartitionDown", "its partition starts no jobs"},
+	    {"PartitionInactive", "its partition takes no jobs"},
+	    {"Dependency", "it waits for another job"},
+	    {"DependencyNeverSatisfied", "the job that it waits for ended in another way than it asks for"},
+	    {"JobHeldUser", "its owner holds it: scontrol release"},
+	    {"JobHeldAdmin", "an administrator holds it: scontrol release"},
+	    {"JobHoldMaxRequeue", "it was put back too often and is held: scontrol release"},
+	    {"Licenses", "it waits for licences"},
+	    {"Reservation", "its reservation has not begun, or has no free node"},
+	    {"PartitionNodeLimit", "it asks for more nodes than its partition allows or has up"},
+	    {"PartitionTimeLimit", "it asks for more time than its partition allows"},
+	    {"Cleaning", "its last run is being cleaned up"},
+	    {"Prolog", "the prolog runs on its nodes"},
+	    {"JobArrayTaskLimit", "so many tasks of its array run already"},
+	    {SLURMCTL_BAD_CONSTRAINTS, "no node of the partition can ever fit what it asks for"},
 	};
 
 	if (str_eq(j->reason, "BeginTime") && j->restarts)
@@ -59,8 +60,8 @@ static void say_job(struct explain *x, const struct slurmctl_job_info *j)
 	if (str_eq(j->state, "PENDING"))
 		explain_say(x, SAY_SLURM, "PENDING in partition %s, reason %s: %s.", partition, j->reason, meaning_of(j));
 	else if (j->configuring)
-		explain_say(x, SAY_SLURM, "It has its nodes (%s) in partition %s and waits until all are ready.", j->nodes ? j->nodes : "?",
-			    partition);
+		explain_say(x, SAY_SLURM, "It has its nodes (%s) in partition %s and waits until all are ready.",
+			    j->nodes ? j->nodes : "?", partition);
 	else
 		explain_say(x, SAY_SLURM, "%s in partition %s%s%s%s%s%s.", j->state, partition, j->nodes ? " on " : "",
 			    j->nodes ? j->nodes : "", j->completing ? ", its end is being cleaned up" : "",
@@ -69,12 +70,15 @@ static void say_job(struct explain *x, const struct slurmctl_job_info *j)
 	if (j->reason_text && *j->reason_text)
 		explain_say(x, SAY_SLURM, "slurmctld's words: %s", j->reason_text);
 	if (j->restarts)
-		explain_say(x, SAY_SLURM, "It was put back into the queue %" PRId64 " time%s, because a node of it failed or somebody asked for it.",
+		explain_say(x, SAY_SLURM,
+			    "It was put back into the queue %" PRId64
+			    " time%s, because a node of it failed or somebody asked for it.",
 			    j->restarts, j->restarts == 1 ? "" : "s");
 	if (j->required_nodes && *j->required_nodes)
 		explain_say(x, SAY_SLURM, "It asks for %s and no other.", j->required_nodes);
 	if (j->admin_comment && *j->admin_comment)
-		explain_say(x, str_prefix(j->admin_comment, "slurm-ec2") ? SAY_OURS : SAY_SLURM, "AdminComment: %s", j->admin_comment);
+		explain_say(x, str_prefix(j->admin_comment, "slurm-ec2") ? SAY_OURS : SAY_SLURM, "AdminComment: %s",
+			    j->admin_comment);
 }
 
 /* --- the nodes it has */
@@ -138,10 +142,11 @@ const char *explain_worst(const struct look *l, const struct slurmctl_job_info *
 
 static void say_nodes(struct explain *x, const struct look *l, const struct slurmctl_job_info *j)
 {
-	static const char *const words[] = { "ready", "up without an answer of slurmd", "booting", "asked of EC2", "without a machine", "DOWN" };
+	static const char *const words[] = {
+	    "ready", "up without an answer of slurmd", "booting", "asked of EC2", "without a machine", "DOWN"};
 	struct nodeset *set = has_nodes(j) && !j->ended ? nodes_of(j) : NULL;
-	size_t count[sizeof(words) / sizeof(words[0])] = { 0 };
-	struct buf b = { 0 };
+	size_t count[sizeof(words) / sizeof(words[0])] = {0};
+	struct buf b = {0};
 
 	for (size_t i = 0; set && i < nodeset_count(set); i++) {
 		const struct node *n = look_node(l, nodeset_get(set, i));
@@ -163,7 +168,7 @@ static void say_nodes(struct explain *x, const struct look *l, const struct slur
 
 static bool in_list(const char *list, const char *name)
 {
-	struct strs all = { 0 };
+	struct strs all = {0};
 	bool has = list && strs_split(&all, list, ',') == 0 && strs_has(&all, name);
 
 	strs_clear(&all);
@@ -186,16 +191,16 @@ static size_t tally_of(const struct node *n)
 
 static void say_tally(struct explain *x, const struct gen_resource *r, const size_t count[TALLIES])
 {
-	static const char *const words[TALLIES] = { [LOOK_OFF] = "powered down",
-						    [LOOK_WAKING] = "powering up",
-						    [LOOK_IDLE] = "idle",
-						    [LOOK_BUSY] = "working",
-						    [LOOK_DOWN] = "DOWN",
-						    [LOOK_DRAINED] = "drained",
-						    [LOOK_GOING] = "powering down",
-						    [TALLY_SHORT] = "out of use while EC2 is short",
-						    [TALLY_PROTECTED] = "out of use, protected" };
-	struct buf b = { 0 };
+	static const char *const words[TALLIES] = {[LOOK_OFF] = "powered down",
+						   [LOOK_WAKING] = "powering up",
+						   [LOOK_IDLE] = "idle",
+						   [LOOK_BUSY] = "working",
+						   [LOOK_DOWN] = "DOWN",
+						   [LOOK_DRAINED] = "drained",
+						   [LOOK_GOING] = "powering down",
+						   [TALLY_SHORT] = "out of use while EC2 is short",
+						   [TALLY_PROTECTED] = "out of use, protected"};
+	struct buf b = {0};
 
 	for (size_t i = 0; i < TALLIES; i++)
 		if (count[i])
@@ -208,7 +213,7 @@ static void say_tally(struct explain *x, const struct gen_resource *r, const siz
 
 static void say_resource(struct explain *x, const struct look *l, size_t resource)
 {
-	size_t count[TALLIES] = { 0 };
+	size_t count[TALLIES] = {0};
 	struct node_name at;
 
 	for (size_t i = 0; i < l->nodes.n; i++)
@@ -253,15 +258,17 @@ static void say_next(struct explain *x, const struct look *l, const struct slurm
 
 	if (is_bad_constraints(j)) {
 		if (j->restarts)
-			explain_say(x, SAY_SLURM, "Slurm does this after a requeue to jobs with --exclusive while memory is scheduled "
-						  "(EnableMemoryBasedScheduling). With -N and -c in the place of --exclusive it does not.");
+			explain_say(x, SAY_SLURM,
+				    "Slurm does this after a requeue to jobs with --exclusive while memory is scheduled "
+				    "(EnableMemoryBasedScheduling). With -N and -c in the place of --exclusive it does not.");
 		explain_say(x, SAY_NEXT, "Nothing by itself. scontrol release %" PRId64 " tries it again.", j->id);
 		return;
 	}
 	if (str_eq(j->state, "PENDING") && !fleet_serves(l->fleet.status))
 		explain_say(x, SAY_NEXT, "It goes on waiting until slurm-ec2 fleet start.");
 	else if (j->configuring && j->batch)
-		explain_say(x, SAY_NEXT, "It begins when all its nodes are ready; slurmctld may take up to %d s more for a batch job.",
+		explain_say(x, SAY_NEXT,
+			    "It begins when all its nodes are ready; slurmctld may take up to %d s more for a batch job.",
 			    BATCH_START_S);
 	else if (j->configuring)
 		explain_say(x, SAY_NEXT, "It begins when all its nodes are ready.");
@@ -271,7 +278,8 @@ static void say_next(struct explain *x, const struct look *l, const struct slurm
 	else if (str_eq(j->reason, "Resources") && j->start_s * 1000 > l->now_ms)
 		explain_say(x, SAY_NEXT, "Slurm expects to start it by %s.", explain_when(l, j->start_s * 1000, when));
 	else if (str_eq(j->reason, "Resources"))
-		explain_say(x, SAY_NEXT, "It gets nodes as soon as enough that fit are free; should one fail, Slurm puts it back for %d s.",
+		explain_say(x, SAY_NEXT,
+			    "It gets nodes as soon as enough that fit are free; should one fail, Slurm puts it back for %d s.",
 			    REQUEUE_S);
 }
 

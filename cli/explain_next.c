@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* explain_next.c - what happens to a node next, and when: what clustermgtd's rules would do now, else what is waited for. Also what
- * keeps nodes from coming up at all: the fleet's status, a daemon that is away, EC2's shortages, protection.
+/* explain_next.c - what happens to a node next, and when: what clustermgtd's rules would do now, else what is waited for. Also
+ * what keeps nodes from coming up at all: the fleet's status, a daemon that is away, EC2's shortages, protection.
  */
 #include "build_config.h"
 
@@ -39,7 +39,8 @@ static void say_daemon(struct explain *x, const struct look *l)
 		const struct source_row *f = &l->sources.v[i];
 
 		if (f->since_ms)
-			explain_say(x, SAY_OURS, "clustermgtd has not been able to read %s for %s, so it decides nothing that needs it: %s.",
+			explain_say(x, SAY_OURS,
+				    "clustermgtd has not been able to read %s for %s, so it decides nothing that needs it: %s.",
 				    f->name, text_age(l->now_ms - f->since_ms, age), f->error ? f->error : "no reason known");
 	}
 }
@@ -73,9 +74,11 @@ static void say_shortage(struct explain *x, const struct look *l, const struct s
 	int64_t allowed = capacity_allowed(f, l->now_ms);
 
 	explain_say(x, SAY_EC2, "Short of %s in %s, %s, %s ago: %s%s%s", f->of.type,
-		    str_eq(f->of.zone, ZONE_ANY) ? "every zone" : *f->of.zone ? f->of.zone : "a zone", f->of.market,
-		    text_age(l->now_ms - f->failed_ms, age), f->code ? f->code : "refused", f->message ? ": " : "",
-		    f->message ? f->message : "");
+		    str_eq(f->of.zone, ZONE_ANY) ? "every zone"
+		    : *f->of.zone		 ? f->of.zone
+						 : "a zone",
+		    f->of.market, text_age(l->now_ms - f->failed_ms, age), f->code ? f->code : "refused",
+		    f->message ? ": " : "", f->message ? f->message : "");
 	if (allowed == 0 && f->until_ms > l->now_ms)
 		explain_say(x, SAY_OURS, "It is not asked for that again before %s (refusals in a row: %d).",
 			    explain_when(l, f->until_ms, when), f->failures);
@@ -104,8 +107,8 @@ void explain_shortages(struct explain *x, const struct look *l, size_t resource)
 			say_shortage(x, l, f);
 	}
 	if (n > SHORTAGES_MAX)
-		explain_say(x, SAY_EC2, "%zu more types or zones of %s/%s are short: slurm-ec2 status --all.", n - SHORTAGES_MAX, r->queue,
-			    r->name);
+		explain_say(x, SAY_EC2, "%zu more types or zones of %s/%s are short: slurm-ec2 status --all.",
+			    n - SHORTAGES_MAX, r->queue, r->name);
 	if (n && capacity_all_closed(r, &l->shortages, l->now_ms, &code, &until))
 		x->ours = true;
 	else if (closed)
@@ -122,7 +125,8 @@ void explain_protection(struct explain *x, const struct look *l, size_t resource
 		return;
 	x->ours = true;
 	explain_say(x, SAY_OURS,
-		    "%s/%s is PROTECTED: %" PRId64 " of its machines did not come up (%s), so nothing is launched for it. Mend the cause, then "
+		    "%s/%s is PROTECTED: %" PRId64
+		    " of its machines did not come up (%s), so nothing is launched for it. Mend the cause, then "
 		    "slurm-ec2 fleet start%s%s.",
 		    r->queue, r->name, p->count, p->code ? p->code : "no reason known", p->until_ms ? "; else it ends " : "",
 		    p->until_ms ? explain_when(l, p->until_ms, when) : "");
@@ -168,7 +172,8 @@ static bool concerns(const struct look *l, const struct action *a, const char *n
 	const struct binding *b = look_row(l, name);
 
 	return str_eq(a->node, name) || strs_has(&a->nodes, name) ||
-	       (b && ((a->instance && str_eq(a->instance, b->instance)) || (a->launch && !a->node && str_eq(a->launch, b->launch))));
+	       (b &&
+		((a->instance && str_eq(a->instance, b->instance)) || (a->launch && !a->node && str_eq(a->launch, b->launch))));
 }
 
 /* When a loop begins: at the latest a period after the last one ended. */
@@ -212,13 +217,17 @@ static void say_waking(struct explain *x, const struct look *l, const struct nod
 	char when[EXPLAIN_WHEN], age[TEXT_AGE];
 
 	if (since && since + limit < l->now_ms)
-		explain_say(x, SAY_NEXT, "Slurm should have given it up at ResumeTimeout, %s; clustermgtd then puts it back to idle~.",
+		explain_say(x, SAY_NEXT,
+			    "Slurm should have given it up at ResumeTimeout, %s; clustermgtd then puts it back to idle~.",
 			    explain_when(l, since + limit, when));
 	else if (since)
-		explain_say(x, SAY_NEXT, "Slurm waits for its slurmd until about %s (ResumeTimeout %s), then sets it DOWN and requeues its job.",
-			    explain_when(l, since + limit, when), text_age(limit, age));
+		explain_say(
+		    x, SAY_NEXT,
+		    "Slurm waits for its slurmd until about %s (ResumeTimeout %s), then sets it DOWN and requeues its job.",
+		    explain_when(l, since + limit, when), text_age(limit, age));
 	else
-		explain_say(x, SAY_NEXT, "Slurm waits for its slurmd for %s after it asked for the node (ResumeTimeout).", text_age(limit, age));
+		explain_say(x, SAY_NEXT, "Slurm waits for its slurmd for %s after it asked for the node (ResumeTimeout).",
+			    text_age(limit, age));
 }
 
 /* The row that watches a node, by the first word of "code since_ms". NULL = none. */
@@ -265,12 +274,15 @@ static void say_down(struct explain *x, const struct look *l, const struct node 
 		explain_say(x, SAY_NEXT, "It comes back with slurm-ec2 fleet start.");
 	} else if (reconcile_disabled(n->reason) &&
 		   capacity_all_closed(&l->gen->resources[resource], &l->shortages, l->now_ms, &code, &until)) {
-		explain_say(x, SAY_NEXT, "It comes back by itself when EC2 may be asked again, about %s.", explain_when(l, until, when));
+		explain_say(x, SAY_NEXT, "It comes back by itself when EC2 may be asked again, about %s.",
+			    explain_when(l, until, when));
 	} else if (n->reason && (str_prefix(n->reason, "(Code:") || str_prefix(n->reason, "slurm-ec2: "))) {
 		explain_say(x, SAY_NEXT, "clustermgtd puts it back to idle~ by itself.");
 	} else {
-		explain_say(x, SAY_NEXT, "Nobody of ours touches it: a person or Slurm set it so. scontrol update nodename=%s state=resume ends it.",
-			    n->name);
+		explain_say(
+		    x, SAY_NEXT,
+		    "Nobody of ours touches it: a person or Slurm set it so. scontrol update nodename=%s state=resume ends it.",
+		    n->name);
 	}
 }
 
@@ -283,7 +295,8 @@ static void say_off(struct explain *x, const struct look *l, size_t resource)
 	if (!fleet_serves(l->fleet.status))
 		explain_say(x, SAY_NEXT, "It stays off until slurm-ec2 fleet start.");
 	else if (capacity_all_closed(&l->gen->resources[resource], &l->shortages, l->now_ms, &code, &until))
-		explain_say(x, SAY_NEXT, "A job that takes it before %s would not get a machine (%s).", explain_when(l, until, when), code);
+		explain_say(x, SAY_NEXT, "A job that takes it before %s would not get a machine (%s).",
+			    explain_when(l, until, when), code);
 	else
 		explain_say(x, SAY_NEXT, "Nothing, until a job needs it.");
 }
@@ -305,7 +318,8 @@ static void say_waiting(struct explain *x, const struct look *l, const struct no
 	else if (n->state & NS_POWERED_DOWN)
 		say_off(x, l, resource);
 	else if (node_state_is(n->state, 1u << NS_IDLE, 0, 0))
-		explain_say(x, SAY_NEXT, "It waits for work; Slurm powers it down when it was idle for SuspendTime, but for static nodes.");
+		explain_say(x, SAY_NEXT,
+			    "It waits for work; Slurm powers it down when it was idle for SuspendTime, but for static nodes.");
 	else
 		explain_say(x, SAY_NEXT, "Nothing: it works.");
 }

@@ -48,7 +48,8 @@ static void say_slurm(struct explain *x, const struct look *l, const char *name)
 	if (n && !state)
 		x->nomem = true;
 	if (!n && !l->slurm_away)
-		explain_say(x, SAY_SLURM, "slurmctld does not know this node, though the applied cluster has it: slurm-ec2 apply again.");
+		explain_say(x, SAY_SLURM,
+			    "slurmctld does not know this node, though the applied cluster has it: slurm-ec2 apply again.");
 	if (state)
 		explain_say(x, SAY_SLURM, "State %s: %s.", state, meaning_of(n));
 	if (n && n->reason && n->reason_time_s)
@@ -58,7 +59,8 @@ static void say_slurm(struct explain *x, const struct look *l, const char *name)
 	if (n && n->state & NS_NO_RESPOND && !(n->state & (NS_POWERING_UP | NS_POWERED_DOWN)))
 		explain_say(x, SAY_SLURM, "Its slurmd does not answer.");
 	if (j)
-		explain_say(x, SAY_SLURM, "Job %" PRId64 " has it (%s).", j->id, j->configuring ? "waits for its nodes" : j->state);
+		explain_say(x, SAY_SLURM, "Job %" PRId64 " has it (%s).", j->id,
+			    j->configuring ? "waits for its nodes" : j->state);
 	free(state);
 }
 
@@ -75,9 +77,10 @@ static void say_launch(struct explain *x, const struct look *l, const struct bin
 	}
 	if (!strs_has(&l->dead, row->id))
 		snprintf(worker, sizeof(worker), "process %" PRId64 " works on it", row->pid);
-	explain_say(x, SAY_OURS, "Launch %s (nodes: %zu, stage %d), begun %s ago, %s; %s.", row->id, row->nodes.n, row->stage + 1,
-		    text_age(l->now_ms - row->created_ms, age),
-		    row->state == LAUNCH_INTENT ? "asks EC2 for its machine" : "gives the machines that came to their nodes", worker);
+	explain_say(x, SAY_OURS, "Launch %s (nodes: %zu, stage %d), begun %s ago, %s; %s.", row->id, row->nodes.n,
+		    row->stage + 1, text_age(l->now_ms - row->created_ms, age),
+		    row->state == LAUNCH_INTENT ? "asks EC2 for its machine" : "gives the machines that came to their nodes",
+		    worker);
 	if (row->error)
 		explain_say(x, SAY_EC2, "It said %s to that launch.", row->error);
 }
@@ -107,7 +110,7 @@ static void say_health(struct explain *x, const struct look *l, const struct hea
 	if (h->instance_impaired || h->system_impaired) {
 		x->ours = true;
 		explain_say(x, SAY_EC2, "Its %s status check fails%s%s.",
-			    !h->system_impaired     ? "instance"
+			    !h->system_impaired	    ? "instance"
 			    : !h->instance_impaired ? "system"
 						    : "system and instance",
 			    h->impaired_since_ms ? " since " : "",
@@ -124,9 +127,10 @@ static void say_machine(struct explain *x, const struct look *l, const struct in
 	const struct health *h = look_health(l, i->id);
 	char when[EXPLAIN_WHEN];
 
-	explain_say(x, SAY_EC2, "%s is %s: %s%s%s%s%s, launched %s.", i->id, instance_state_text(i->state), i->type ? i->type : "?",
-		    i->zone ? " in " : "", i->zone ? i->zone : "", i->private_ip ? ", address " : ", no address yet",
-		    i->private_ip ? i->private_ip : "", i->launch_time_ms ? explain_when(l, i->launch_time_ms, when) : "?");
+	explain_say(x, SAY_EC2, "%s is %s: %s%s%s%s%s, launched %s.", i->id, instance_state_text(i->state),
+		    i->type ? i->type : "?", i->zone ? " in " : "", i->zone ? i->zone : "",
+		    i->private_ip ? ", address " : ", no address yet", i->private_ip ? i->private_ip : "",
+		    i->launch_time_ms ? explain_when(l, i->launch_time_ms, when) : "?");
 	if (i->state_reason)
 		explain_say(x, SAY_EC2, "Why it is in that state: %s.", i->state_reason);
 	if (h)
@@ -160,13 +164,16 @@ static void say_failures(struct explain *x, const struct look *l, const char *na
 		}
 	}
 	if (last)
-		explain_say(x, SAY_OURS, "%zu machine%s of this node did not come up lately; the last was %s, %s (%s).", n, n == 1 ? "" : "s",
-			    last->instance ? last->instance : "?", explain_when(l, last->time_ms, when), last->code ? last->code : "?");
+		explain_say(x, SAY_OURS, "%zu machine%s of this node did not come up lately; the last was %s, %s (%s).", n,
+			    n == 1 ? "" : "s", last->instance ? last->instance : "?", explain_when(l, last->time_ms, when),
+			    last->code ? last->code : "?");
 	explain_protection(x, l, resource);
 	if (nodeset_has(l->cycling, name)) {
 		x->ours = true;
-		explain_say(x, SAY_OURS, "Its machines are launched and ended in a circle, so none is launched for it. slurm-ec2 fleet start "
-					 "lets it try again.");
+		explain_say(
+		    x, SAY_OURS,
+		    "Its machines are launched and ended in a circle, so none is launched for it. slurm-ec2 fleet start "
+		    "lets it try again.");
 	}
 }
 

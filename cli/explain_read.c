@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* explain_read.c - what an explanation needs beside the look: events of a node or a job, and the console output that was saved of a
- * machine that did not come up. Changes nothing.
+/* explain_read.c - what an explanation needs beside the look: events of a node or a job, and the console output that was saved
+ * of a machine that did not come up. Changes nothing.
  */
 #include "build_config.h"
 
@@ -29,8 +29,8 @@
 static int read_events(struct explain_more *m, const char *node, int64_t job)
 {
 	char id[24];
-	struct event_query q = { .node = node, .job = job ? id : NULL, .last = EVENTS_MAX };
-	struct err e = { 0 };
+	struct event_query q = {.node = node, .job = job ? id : NULL, .last = EVENTS_MAX};
+	struct err e = {0};
 	struct store *s = store_open_readonly(STORE_PATH, &e);
 
 	snprintf(id, sizeof(id), "%" PRId64, job);
@@ -86,8 +86,8 @@ static const char *last_lines(const char *text, size_t n)
 
 static void read_console(struct explain_more *m, const char *node)
 {
-	struct buf b = { 0 };
-	struct err e = { 0 };
+	struct buf b = {0};
+	struct err e = {0};
 
 	m->console = find_console(node, &m->console_away);
 	if (!m->console)
@@ -119,5 +119,5 @@ void explain_more_clear(struct explain_more *m)
 	free(m->console);
 	free(m->console_away);
 	free(m->console_end);
-	*m = (struct explain_more){ 0 };
+	*m = (struct explain_more){0};
 }

@@ -28,7 +28,7 @@ void explain_say(struct explain *x, const char *source, const char *fmt, ...)
 		x->nomem = true;
 		return;
 	}
-	x->v[x->n++] = (struct explain_line){ .source = source, .text = text };
+	x->v[x->n++] = (struct explain_line){.source = source, .text = text};
 }
 
 void explain_clear(struct explain *x)
@@ -36,7 +36,7 @@ void explain_clear(struct explain *x)
 	for (size_t i = 0; i < x->n; i++)
 		free(x->v[i].text);
 	free(x->v);
-	*x = (struct explain){ 0 };
+	*x = (struct explain){0};
 }
 
 const char *explain_when(const struct look *l, int64_t ms, char out[EXPLAIN_WHEN])
@@ -57,7 +57,7 @@ const char *explain_when(const struct look *l, int64_t ms, char out[EXPLAIN_WHEN
 /* A source is named once for the lines that follow each other. */
 char *explain_text(const struct explain *x, const char *title)
 {
-	struct buf b = { 0 };
+	struct buf b = {0};
 
 	text_fold(&b, title, 0, 2, 0);
 	for (size_t i = 0; i < x->n; i++) {
@@ -79,7 +79,8 @@ static int put_lines(struct json_object *o, const struct explain *x)
 	for (size_t i = 0; i < x->n && rc == 0; i++) {
 		struct json_object *line = jview_add_object(list);
 
-		rc = !line || jview_put_str(line, "source", x->v[i].source) || jview_put_str(line, "text", x->v[i].text) ? -1 : 0;
+		rc = !line || jview_put_str(line, "source", x->v[i].source) || jview_put_str(line, "text", x->v[i].text) ? -1
+															 : 0;
 	}
 	return rc;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* look_judge.c - what was read, joined by name and id, and what the rules of clustermgtd make of it. The order of the rules is that of
- * its loop; here nothing is carried out, and what needs several looks is told as waiting.
+/* look_judge.c - what was read, joined by name and id, and what the rules of clustermgtd make of it. The order of the rules is
+ * that of its loop; here nothing is carried out, and what needs several looks is told as waiting.
  */
 #include "build_config.h"
 
@@ -32,14 +32,14 @@ int look_join(struct look *l)
 static int judge_fleet(struct look *l, struct err *e)
 {
 	struct fleet_input in = {
-		.gen = l->gen,
-		.nodes = l->slurm_away ? NULL : &l->nodes,
-		.partitions = l->slurm_away ? NULL : &l->partitions,
-		.bindings = &l->bindings,
-		.launches = &l->launches,
-		.instances = l->ec2_away ? NULL : &l->instances,
-		.closed = &l->closed,
-		.fleet = l->fleet,
+	    .gen = l->gen,
+	    .nodes = l->slurm_away ? NULL : &l->nodes,
+	    .partitions = l->slurm_away ? NULL : &l->partitions,
+	    .bindings = &l->bindings,
+	    .launches = &l->launches,
+	    .instances = l->ec2_away ? NULL : &l->instances,
+	    .closed = &l->closed,
+	    .fleet = l->fleet,
 	};
 
 	return l->state_away ? 0 : fleet_plan(&in, &l->plan, e);
@@ -48,12 +48,12 @@ static int judge_fleet(struct look *l, struct err *e)
 static int judge_protection(struct look *l, struct err *e)
 {
 	struct protect_input in = {
-		.gen = l->gen,
-		.nodes = l->slurm_away ? NULL : &l->nodes,
-		.bindings = l->state_away ? NULL : &l->bindings,
-		.failures = l->state_away ? NULL : &l->failures,
-		.rule = l->rules.protect,
-		.now_ms = l->now_ms,
+	    .gen = l->gen,
+	    .nodes = l->slurm_away ? NULL : &l->nodes,
+	    .bindings = l->state_away ? NULL : &l->bindings,
+	    .failures = l->state_away ? NULL : &l->failures,
+	    .rule = l->rules.protect,
+	    .now_ms = l->now_ms,
 	};
 
 	l->protection = calloc(l->gen->n_resources + 1, sizeof(*l->protection));
@@ -65,13 +65,13 @@ static int judge_protection(struct look *l, struct err *e)
 
 static int judge_brake(struct look *l, struct err *e)
 {
-	struct brake brake = { 0 };
+	struct brake brake = {0};
 	struct brake_input in = {
-		.nodes = l->slurm_away ? NULL : &l->nodes,
-		.instances = l->cloud_unread ? &l->instances : NULL,
-		.share_percent = l->rules.terminate_share,
-		.now_ms = l->now_ms,
-		.confirmed_ms = l->confirmed_ms,
+	    .nodes = l->slurm_away ? NULL : &l->nodes,
+	    .instances = l->cloud_unread ? &l->instances : NULL,
+	    .share_percent = l->rules.terminate_share,
+	    .now_ms = l->now_ms,
+	    .confirmed_ms = l->confirmed_ms,
 	};
 	int n = brake_apply(&in, &l->plan, &brake, e);
 
@@ -84,23 +84,23 @@ static int judge_brake(struct look *l, struct err *e)
 int look_judge(struct look *l, struct err *e)
 {
 	struct reconcile_input in = {
-		.gen = l->gen,
-		.nodes = l->slurm_away ? NULL : &l->nodes,
-		.instances = l->cloud_unread ? &l->instances : NULL,
-		.cloud_unread = l->cloud_unread,
-		.bindings = l->state_away ? NULL : &l->bindings,
-		.launches = l->state_away ? NULL : &l->launches,
-		.shortages = l->state_away ? NULL : &l->shortages,
-		.healths = l->has_healths ? &l->healths : NULL,
-		.fleet = l->fleet.status,
-		.health_grace_ms = l->rules.health_grace_ms,
-		.event_lead_ms = l->rules.event_lead_ms,
-		.dead_pids = &l->dead,
-		.now_ms = l->now_ms,
-		.orphan_grace_ms = l->rules.orphan_grace_ms,
-		.observed_ms = l->now_ms,
-		.static_backoff = &l->backoff,
-		.seen = &l->waits,
+	    .gen = l->gen,
+	    .nodes = l->slurm_away ? NULL : &l->nodes,
+	    .instances = l->cloud_unread ? &l->instances : NULL,
+	    .cloud_unread = l->cloud_unread,
+	    .bindings = l->state_away ? NULL : &l->bindings,
+	    .launches = l->state_away ? NULL : &l->launches,
+	    .shortages = l->state_away ? NULL : &l->shortages,
+	    .healths = l->has_healths ? &l->healths : NULL,
+	    .fleet = l->fleet.status,
+	    .health_grace_ms = l->rules.health_grace_ms,
+	    .event_lead_ms = l->rules.event_lead_ms,
+	    .dead_pids = &l->dead,
+	    .now_ms = l->now_ms,
+	    .orphan_grace_ms = l->rules.orphan_grace_ms,
+	    .observed_ms = l->now_ms,
+	    .static_backoff = &l->backoff,
+	    .seen = &l->waits,
 	};
 
 	if (look_join(l))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* look_read.c - reading every source once, for a person. What is away is said; the rest is read all the same. Changes nothing. */
+/* look_read.c - reading every source once, for a person. What is away is said; the rest is read all the same. Changes nothing.
+ */
 #include "build_config.h"
 
 #include "cli/look.h"
@@ -51,7 +52,7 @@ static char *why_closed(const struct look *l, const struct err *e)
 
 static void read_slurm(struct look *l, const char *note, const char *conf, slurmctl_job_fn wanted, const void *of)
 {
-	struct err e = { 0 };
+	struct err e = {0};
 
 	if (session_slurm_open(note, conf, &e)) {
 		l->slurm_away = why(&e);
@@ -116,8 +117,8 @@ static int read_cloud(struct look *l, const struct settings *set, size_t i, stru
 	if (rc == 0) {
 		struct ec2_call *h = ec2_describe_unwell();
 
-		l->has_healths = ask(l, a, h, NULL) == 0 && keep_healths(l, ec2_describe_unwell_reply(h)) == 0 &&
-				 (i == 0 || l->has_healths);
+		l->has_healths =
+		    ask(l, a, h, NULL) == 0 && keep_healths(l, ec2_describe_unwell_reply(h)) == 0 && (i == 0 || l->has_healths);
 	}
 	aws_destroy(a);
 	return rc;
@@ -126,7 +127,7 @@ static int read_cloud(struct look *l, const struct settings *set, size_t i, stru
 static void read_ec2(struct look *l, const struct settings *set)
 {
 	size_t n = l->gen->n_clouds + 1, there = 0;
-	struct err e = { 0 };
+	struct err e = {0};
 
 	l->calls = calloc(2 * n, sizeof(*l->calls));
 	l->cloud_unread = calloc(n, sizeof(*l->cloud_unread));
@@ -181,7 +182,7 @@ static int read_words(struct look *l, struct store *s, struct err *e)
 /* Static nodes that are not launched before a time, by their names. */
 static int read_backoff(struct look *l, struct store *s, struct err *e)
 {
-	struct kvs all = { 0 };
+	struct kvs all = {0};
 	int rc = store_counters(s, STATIC_BACKOFF_PREFIX, &all, e);
 
 	for (size_t i = 0; rc == 0 && i < all.key.n; i++)
@@ -207,9 +208,9 @@ static int read_rows(struct look *l, struct store *s, struct err *e)
 {
 	int64_t since = l->now_ms - l->rules.protect.window_ms;
 
-	if (store_bindings(s, &l->bindings, e) || store_launches_open(s, &l->launches, e) || store_shortages(s, &l->shortages, e) ||
-	    store_failures(s, since, &l->failures, e) || read_backoff(l, s, e) || read_words(l, s, e) ||
-	    store_sources(s, &l->sources, e))
+	if (store_bindings(s, &l->bindings, e) || store_launches_open(s, &l->launches, e) ||
+	    store_shortages(s, &l->shortages, e) || store_failures(s, since, &l->failures, e) || read_backoff(l, s, e) ||
+	    read_words(l, s, e) || store_sources(s, &l->sources, e))
 		return -1;
 	return find_dead(l, e);
 }
@@ -230,7 +231,7 @@ static void forget_rows(struct look *l)
 static void read_state(struct look *l)
 {
 	bool became = geteuid() == 0 && user_become(owner_of(l), NULL) == 0;
-	struct err e = { 0 };
+	struct err e = {0};
 	struct store *s;
 
 	l->has_daemon = faccessat(AT_FDCWD, CLUSTERMGTD_LOCK, R_OK | W_OK, AT_EACCESS) == 0 || errno == ENOENT;
@@ -248,13 +249,13 @@ static void read_state(struct look *l)
 static struct look_rules rules_of(const struct settings *s)
 {
 	return (struct look_rules){
-		.loop_ms = s->loop_s * 1000,
-		.heartbeat_limit_ms = s->heartbeat_limit_s * 1000,
-		.orphan_grace_ms = s->orphan_grace_s * 1000,
-		.health_grace_ms = s->health_grace_s * 1000,
-		.event_lead_ms = s->event_lead_s * 1000,
-		.terminate_share = s->terminate_share,
-		.protect = { .count = s->protected_count, .window_ms = s->protected_window_s * 1000 },
+	    .loop_ms = s->loop_s * 1000,
+	    .heartbeat_limit_ms = s->heartbeat_limit_s * 1000,
+	    .orphan_grace_ms = s->orphan_grace_s * 1000,
+	    .health_grace_ms = s->health_grace_s * 1000,
+	    .event_lead_ms = s->event_lead_s * 1000,
+	    .terminate_share = s->terminate_share,
+	    .protect = {.count = s->protected_count, .window_ms = s->protected_window_s * 1000},
 	};
 }
 
@@ -262,7 +263,7 @@ int look_read(struct look *l, const char *note, slurmctl_job_fn wanted, const vo
 {
 	struct settings *set = session_settings(e);
 
-	*l = (struct look){ .now_ms = clock_wall_ms() };
+	*l = (struct look){.now_ms = clock_wall_ms()};
 	if (!set)
 		return -1;
 	l->rules = rules_of(set);
@@ -301,5 +302,5 @@ void look_clear(struct look *l)
 	free(l->slurm_away);
 	free(l->ec2_away);
 	free(l->state_away);
-	*l = (struct look){ 0 };
+	*l = (struct look){0};
 }

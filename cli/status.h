@@ -14,7 +14,7 @@ struct json_object;
 
 /* Of one compute resource. */
 struct status_counts {
-	int disabled; /* nodes that are DOWN because their resource is short */
+	int disabled;				  /* nodes that are DOWN because their resource is short */
 	int off, waking, idle, busy, down, going; /* nodes: idle~, #, up, working, down or drained, % */
 	int machines, launching;
 };

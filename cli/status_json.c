@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* status_json.c - status as one JSON object, with everything that was read. What could not be asked is absent. Times are wall clock
- * milliseconds.
+/* status_json.c - status as one JSON object, with everything that was read. What could not be asked is absent. Times are wall
+ * clock milliseconds.
  */
 #include "build_config.h"
 
@@ -53,9 +53,9 @@ static int put_protection(struct json_object *o, const struct look *l, size_t i)
 	if (l->state_away)
 		return 0;
 	return jview_put_bool(o, "protected", p->on) || jview_put_i64(o, "failures", p->count) ||
-			       put_ms(o, "protected_until_ms", p->on ? p->until_ms : 0)
-		       ? -1
-		       : 0;
+		       put_ms(o, "protected_until_ms", p->on ? p->until_ms : 0)
+		   ? -1
+		   : 0;
 }
 
 static int put_resource(struct json_object *list, const struct status *s, size_t i)
@@ -66,11 +66,11 @@ static int put_resource(struct json_object *list, const struct status *s, size_t
 	if (!o)
 		return -1;
 	return jview_put_str(o, "queue", r->queue) || jview_put_str(o, "resource", r->name) ||
-			       jview_put_strs(o, "instance_types", &r->instance_types) ||
-			       jview_put_i64(o, "min", r->min_count) || jview_put_i64(o, "max", r->max_count) ||
-			       put_counts(o, &s->look, &s->counts[i]) || put_protection(o, &s->look, i)
-		       ? -1
-		       : 0;
+		       jview_put_strs(o, "instance_types", &r->instance_types) || jview_put_i64(o, "min", r->min_count) ||
+		       jview_put_i64(o, "max", r->max_count) || put_counts(o, &s->look, &s->counts[i]) ||
+		       put_protection(o, &s->look, i)
+		   ? -1
+		   : 0;
 }
 
 /* --- what is under way */
@@ -82,10 +82,10 @@ static int put_waking(struct json_object *list, const struct status *s, const st
 	if (!o)
 		return -1;
 	return jview_put_str(o, "node", w->node->name) || put_ms(o, "since_ms", w->since_ms) ||
-			       (w->since_ms && jview_put_i64(o, "age_s", (s->look.now_ms - w->since_ms) / 1000)) ||
-			       jview_put_str(o, "waits_for", w->stage) || jview_put_bool(o, "late", w->late)
-		       ? -1
-		       : 0;
+		       (w->since_ms && jview_put_i64(o, "age_s", (s->look.now_ms - w->since_ms) / 1000)) ||
+		       jview_put_str(o, "waits_for", w->stage) || jview_put_bool(o, "late", w->late)
+		   ? -1
+		   : 0;
 }
 
 static int put_launch(struct json_object *list, const struct launch *l)
@@ -95,11 +95,11 @@ static int put_launch(struct json_object *list, const struct launch *l)
 	if (!o)
 		return -1;
 	return jview_put_str(o, "id", l->id) || jview_put_str(o, "queue", l->queue) ||
-			       jview_put_str(o, "resource", l->resource) || jview_put_strs(o, "nodes", &l->nodes) ||
-			       jview_put_str(o, "state", status_launch_text(l->state)) ||
-			       jview_put_i64(o, "created_ms", l->created_ms) || jview_put_str(o, "error", l->error)
-		       ? -1
-		       : 0;
+		       jview_put_str(o, "resource", l->resource) || jview_put_strs(o, "nodes", &l->nodes) ||
+		       jview_put_str(o, "state", status_launch_text(l->state)) ||
+		       jview_put_i64(o, "created_ms", l->created_ms) || jview_put_str(o, "error", l->error)
+		   ? -1
+		   : 0;
 }
 
 static int put_shortage(struct json_object *list, const struct status *s, const struct shortage *f)
@@ -110,14 +110,17 @@ static int put_shortage(struct json_object *list, const struct status *s, const 
 	if (!o)
 		return -1;
 	return jview_put_str(o, "type", f->of.type) || jview_put_str(o, "zone", f->of.zone) ||
-			       jview_put_str(o, "market", f->of.market) || jview_put_str(o, "code", f->code) ||
-			       jview_put_str(o, "message", f->message) || jview_put_i64(o, "refusals", f->failures) ||
-			       jview_put_i64(o, "refused_ms", f->failed_ms) || jview_put_i64(o, "until_ms", f->until_ms) ||
-			       jview_put_str(o, "state", allowed == 0 ? "closed" : allowed < 0 ? "probe" : "limited") ||
-			       jview_put_i64(o, "budget", f->budget) ||
-			       (!s->look.slurm_away && jview_put_i64(o, "disabled", status_disabled(s, &f->of)))
-		       ? -1
-		       : 0;
+		       jview_put_str(o, "market", f->of.market) || jview_put_str(o, "code", f->code) ||
+		       jview_put_str(o, "message", f->message) || jview_put_i64(o, "refusals", f->failures) ||
+		       jview_put_i64(o, "refused_ms", f->failed_ms) || jview_put_i64(o, "until_ms", f->until_ms) ||
+		       jview_put_str(o, "state",
+				     allowed == 0  ? "closed"
+				     : allowed < 0 ? "probe"
+						   : "limited") ||
+		       jview_put_i64(o, "budget", f->budget) ||
+		       (!s->look.slurm_away && jview_put_i64(o, "disabled", status_disabled(s, &f->of)))
+		   ? -1
+		   : 0;
 }
 
 static int put_failure(struct json_object *list, const struct failure *f)
@@ -127,10 +130,10 @@ static int put_failure(struct json_object *list, const struct failure *f)
 	if (!o)
 		return -1;
 	return jview_put_str(o, "queue", f->queue) || jview_put_str(o, "resource", f->resource) ||
-			       jview_put_str(o, "node", f->node) || jview_put_str(o, "instance", f->instance) ||
-			       jview_put_str(o, "code", f->code) || jview_put_i64(o, "time_ms", f->time_ms)
-		       ? -1
-		       : 0;
+		       jview_put_str(o, "node", f->node) || jview_put_str(o, "instance", f->instance) ||
+		       jview_put_str(o, "code", f->code) || jview_put_i64(o, "time_ms", f->time_ms)
+		   ? -1
+		   : 0;
 }
 
 /* --- machines */
@@ -142,11 +145,11 @@ static int put_health(struct json_object *o, const struct health *h)
 	if (!h)
 		return 0;
 	return !to || jview_put_bool(to, "instance_impaired", h->instance_impaired) ||
-			       jview_put_bool(to, "system_impaired", h->system_impaired) ||
-			       put_ms(to, "impaired_since_ms", h->impaired_since_ms) || jview_put_str(to, "event", h->event) ||
-			       put_ms(to, "event_ms", h->event_ms) || jview_put_str(to, "event_text", h->event_text)
-		       ? -1
-		       : 0;
+		       jview_put_bool(to, "system_impaired", h->system_impaired) ||
+		       put_ms(to, "impaired_since_ms", h->impaired_since_ms) || jview_put_str(to, "event", h->event) ||
+		       put_ms(to, "event_ms", h->event_ms) || jview_put_str(to, "event_text", h->event_text)
+		   ? -1
+		   : 0;
 }
 
 static int put_machine(struct json_object *list, const struct look *l, const struct instance *m)
@@ -157,12 +160,12 @@ static int put_machine(struct json_object *list, const struct look *l, const str
 	if (!o)
 		return -1;
 	return jview_put_str(o, "id", m->id) || jview_put_str(o, "state", instance_state_text(m->state)) ||
-			       jview_put_str(o, "type", m->type) || jview_put_str(o, "private_ip", m->private_ip) ||
-			       jview_put_str(o, "zone", m->zone) || jview_put_str(o, "queue", m->queue) ||
-			       jview_put_str(o, "resource", m->resource) || put_ms(o, "launched_ms", m->launch_time_ms) ||
-			       jview_put_str(o, "node", b ? b->node : NULL) || put_health(o, look_health(l, m->id))
-		       ? -1
-		       : 0;
+		       jview_put_str(o, "type", m->type) || jview_put_str(o, "private_ip", m->private_ip) ||
+		       jview_put_str(o, "zone", m->zone) || jview_put_str(o, "queue", m->queue) ||
+		       jview_put_str(o, "resource", m->resource) || put_ms(o, "launched_ms", m->launch_time_ms) ||
+		       jview_put_str(o, "node", b ? b->node : NULL) || put_health(o, look_health(l, m->id))
+		   ? -1
+		   : 0;
 }
 
 static int put_orphan(struct json_object *list, const struct status_orphan *from)
@@ -172,9 +175,9 @@ static int put_orphan(struct json_object *list, const struct status_orphan *from
 	if (!o)
 		return -1;
 	return jview_put_str(o, "id", from->machine->id) || jview_put_str(o, "next", from->code) ||
-			       jview_put_str(o, "next_text", from->next) || put_ms(o, "launched_ms", from->machine->launch_time_ms)
-		       ? -1
-		       : 0;
+		       jview_put_str(o, "next_text", from->next) || put_ms(o, "launched_ms", from->machine->launch_time_ms)
+		   ? -1
+		   : 0;
 }
 
 static int put_violation(struct json_object *list, const struct violation *v)
@@ -184,9 +187,9 @@ static int put_violation(struct json_object *list, const struct violation *v)
 	if (!o)
 		return -1;
 	return jview_put_str(o, "code", v->code) || jview_put_str(o, "node", v->node) ||
-			       jview_put_str(o, "instance", v->instance) || jview_put_str(o, "text", v->text)
-		       ? -1
-		       : 0;
+		       jview_put_str(o, "instance", v->instance) || jview_put_str(o, "text", v->text)
+		   ? -1
+		   : 0;
 }
 
 static int put_stuck_job(struct json_object *list, const struct slurmctl_job_info *j)
@@ -196,9 +199,9 @@ static int put_stuck_job(struct json_object *list, const struct slurmctl_job_inf
 	if (!o)
 		return -1;
 	return jview_put_i64(o, "id", j->id) || jview_put_str(o, "partition", j->partition) ||
-			       jview_put_str(o, "reason", j->reason) || jview_put_i64(o, "restarts", j->restarts)
-		       ? -1
-		       : 0;
+		       jview_put_str(o, "reason", j->reason) || jview_put_i64(o, "restarts", j->restarts)
+		   ? -1
+		   : 0;
 }
 
 /* --- the whole */
@@ -208,17 +211,17 @@ static int put_source(struct json_object *all, const char *name, const struct so
 	struct json_object *o = put_object(all, name);
 
 	return !o || jview_put_i64(o, "ok_ms", from ? from->ok_ms : 0) ||
-			       jview_put_i64(o, "failed_ms", from ? from->failed_ms : 0) ||
-			       put_ms(o, "failing_since_ms", from ? from->since_ms : 0) ||
-			       jview_put_str(o, "error", from ? from->error : NULL)
-		       ? -1
-		       : 0;
+		       jview_put_i64(o, "failed_ms", from ? from->failed_ms : 0) ||
+		       put_ms(o, "failing_since_ms", from ? from->since_ms : 0) ||
+		       jview_put_str(o, "error", from ? from->error : NULL)
+		   ? -1
+		   : 0;
 }
 
 /* Those that every loop has are there from the start. */
 static int put_sources(struct json_object *o, const struct look *l)
 {
-	static const char *const always[] = { "loop", "slurm", "ec2" };
+	static const char *const always[] = {"loop", "slurm", "ec2"};
 	struct json_object *sources = put_object(o, "sources");
 	int rc = sources ? 0 : -1;
 
@@ -232,7 +235,8 @@ static int put_sources(struct json_object *o, const struct look *l)
 
 static int put_fleet(struct json_object *o, const struct look *l)
 {
-	struct json_object *fleet = put_object(o, "fleet"), *daemon = put_object(o, "clustermgtd"), *brake = put_object(o, "brake");
+	struct json_object *fleet = put_object(o, "fleet"), *daemon = put_object(o, "clustermgtd"),
+			   *brake = put_object(o, "brake");
 
 	if (!fleet || !daemon || !brake)
 		return -1;

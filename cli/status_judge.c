@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* status_judge.c - a look at the cluster, counted: nodes of each resource by state, how long each node has been powering up, machines
- * that no node has and what becomes of them.
+/* status_judge.c - a look at the cluster, counted: nodes of each resource by state, how long each node has been powering up,
+ * machines that no node has and what becomes of them.
  */
 #include "build_config.h"
 
@@ -31,8 +31,8 @@ bool status_wants_job(const struct slurmctl_job_info *j, const void *of)
 
 static void count_node(struct status_counts *c, uint32_t state)
 {
-	int *const of[] = { [LOOK_OFF] = &c->off,   [LOOK_WAKING] = &c->waking,	  [LOOK_IDLE] = &c->idle,  [LOOK_BUSY] = &c->busy,
-			    [LOOK_DOWN] = &c->down, [LOOK_DRAINED] = &c->down, [LOOK_GOING] = &c->going };
+	int *const of[] = {[LOOK_OFF] = &c->off,   [LOOK_WAKING] = &c->waking, [LOOK_IDLE] = &c->idle,	[LOOK_BUSY] = &c->busy,
+			   [LOOK_DOWN] = &c->down, [LOOK_DRAINED] = &c->down,  [LOOK_GOING] = &c->going};
 
 	(*of[look_state(state)])++;
 }
@@ -97,7 +97,7 @@ static int add_waking(struct status *s, const struct node *n, const struct map *
 	if (mem_grow(&s->waking, &s->cap_waking, s->n_waking + 1, sizeof(*s->waking)))
 		return -1;
 	w = &s->waking[s->n_waking++];
-	*w = (struct status_waking){ .node = n, .stage = stage_of(l, n, b, i) };
+	*w = (struct status_waking){.node = n, .stage = stage_of(l, n, b, i)};
 	w->since_ms = look_waking_since(l, n, j == SIZE_MAX ? NULL : &l->jobs.v[j]);
 	w->late = w->since_ms && l->now_ms - w->since_ms > l->gen->resume_timeout_s * 1000;
 	return 0;
@@ -143,7 +143,7 @@ static int by_age(const void *a, const void *b)
 static int count_nodes(struct status *s)
 {
 	const struct nodes *l = &s->look.nodes;
-	struct map job = { 0 };
+	struct map job = {0};
 	struct node_name name;
 	int rc = map_jobs(&job, &s->look);
 
@@ -154,7 +154,7 @@ static int count_nodes(struct status *s)
 			continue;
 		count_node(&s->counts[name.resource], n->state);
 		s->counts[name.resource].disabled +=
-			node_state_is(n->state, 1u << NS_DOWN, 0, 0) && reconcile_disabled(n->reason);
+		    node_state_is(n->state, 1u << NS_DOWN, 0, 0) && reconcile_disabled(n->reason);
 		if (n->state & NS_POWERING_UP)
 			rc = add_waking(s, n, &job);
 	}
@@ -212,7 +212,7 @@ static int find_orphans(struct status *s)
 		if (mem_grow(&s->orphans, &s->cap_orphans, s->n_orphans + 1, sizeof(*s->orphans)))
 			return -1;
 		o = &s->orphans[s->n_orphans++];
-		*o = (struct status_orphan){ .machine = m };
+		*o = (struct status_orphan){.machine = m};
 		o->next = orphan_next(l, o);
 		if (!o->next)
 			return -1;
@@ -238,7 +238,7 @@ void status_clear(struct status *s)
 	free(s->waking);
 	free(s->counts);
 	look_clear(&s->look);
-	*s = (struct status){ 0 };
+	*s = (struct status){0};
 }
 
 /* --- words of both forms */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* status_text.c - status as text: at most 80 columns, read without the manual. First how things are as a whole, then a line a compute
- * resource, then what is under way and what is wrong, each with its own heading and only if there is any.
+/* status_text.c - status as text: at most 80 columns, read without the manual. First how things are as a whole, then a line a
+ * compute resource, then what is under way and what is wrong, each with its own heading and only if there is any.
  */
 #include "build_config.h"
 
@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LABEL 13	 /* of the lines at the top */
-#define FOLD_ABOVE 20	 /* so many resources are listed even if nothing is on there */
-#define LIST_MAX 10	 /* entries of a section, but with --all */
-#define NAMES_LINES 3	 /* of a host list, likewise */
+#define LABEL 13      /* of the lines at the top */
+#define FOLD_ABOVE 20 /* so many resources are listed even if nothing is on there */
+#define LIST_MAX 10   /* entries of a section, but with --all */
+#define NAMES_LINES 3 /* of a host list, likewise */
 #define ROW_NAME 24
 #define ROW "%6s%6s%7s%6s%6s%6s%6s%6s%7s\n"
 
@@ -150,7 +150,8 @@ static void put_top(struct out *o)
 {
 	const struct generation *g = o->l->gen;
 
-	top_line(o, "cluster", "%s in %s, Slurm %s, generation %" PRId64, g->cluster_name, g->region, g->slurm_version, g->number);
+	top_line(o, "cluster", "%s in %s, Slurm %s, generation %" PRId64, g->cluster_name, g->region, g->slurm_version,
+		 g->number);
 	put_fleet(o);
 	put_daemon(o);
 	put_source(o, "slurmctld", o->l->slurm_away);
@@ -186,15 +187,15 @@ static void short_name(const char *queue, const char *resource, char out[ROW_NAM
 static void put_row(struct out *o, const char *name, int nodes, const struct status_counts *c)
 {
 	const struct look *l = o->l;
-	const int n[] = { nodes, c->off, c->waking, c->idle, c->busy, c->down, c->going, c->machines, c->launching };
-	const char *const away[] = { NULL,	    l->slurm_away, l->slurm_away, l->slurm_away, l->slurm_away,
-				     l->slurm_away, l->slurm_away, l->ec2_away,	  l->state_away };
+	const int n[] = {nodes, c->off, c->waking, c->idle, c->busy, c->down, c->going, c->machines, c->launching};
+	const char *const away[] = {NULL,	   l->slurm_away, l->slurm_away, l->slurm_away, l->slurm_away,
+				    l->slurm_away, l->slurm_away, l->ec2_away,	 l->state_away};
 	char text[9][16];
 
 	for (size_t i = 0; i < 9; i++)
 		cell(text[i], away[i], n[i]);
-	buf_fmt(&o->b, "%-*s" ROW, ROW_NAME, name, text[0], text[1], text[2], text[3], text[4],
-		text[5], text[6], text[7], text[8]);
+	buf_fmt(&o->b, "%-*s" ROW, ROW_NAME, name, text[0], text[1], text[2], text[3], text[4], text[5], text[6], text[7],
+		text[8]);
 }
 
 /* Nothing to be seen there but nodes that are off. */
@@ -219,12 +220,12 @@ static void add_counts(struct status_counts *to, const struct status_counts *c)
 static void put_rows(struct out *o)
 {
 	const struct generation *g = o->l->gen;
-	struct status_counts sum = { 0 };
+	struct status_counts sum = {0};
 	size_t folded = 0;
 	int folded_nodes = 0, nodes = 0;
 
-	buf_fmt(&o->b, "\n%-*s" ROW, ROW_NAME, "QUEUE/RESOURCE", "nodes", "off", "waking", "idle", "busy", "down", "going", "EC2",
-		"asked");
+	buf_fmt(&o->b, "\n%-*s" ROW, ROW_NAME, "QUEUE/RESOURCE", "nodes", "off", "waking", "idle", "busy", "down", "going",
+		"EC2", "asked");
 	for (size_t i = 0; i < g->n_resources; i++) {
 		const struct gen_resource *r = &g->resources[i];
 		char name[ROW_NAME];
@@ -356,7 +357,10 @@ static void put_shortages(struct out *o)
 		if (!o->l->slurm_away)
 			snprintf(disabled, sizeof(disabled), "%d nodes disabled", status_disabled(o->s, &f->of));
 		next_text(next, sizeof(next), f, o->l->now_ms);
-		line(o, 2, "%s in %s, %s: %s", f->of.type, any ? "every zone" : *f->of.zone ? f->of.zone : "a zone",
+		line(o, 2, "%s in %s, %s: %s", f->of.type,
+		     any	   ? "every zone"
+		     : *f->of.zone ? f->of.zone
+				   : "a zone",
 		     text_short(f->of.market, 24, market), f->code ? f->code : "refused");
 		line(o, 4, "refused %s ago, %s; %s", text_age(since(o, f->failed_ms), age), next, disabled);
 	}
@@ -433,7 +437,8 @@ static void put_failures(struct out *o)
 		o->b.failed = true;
 		return;
 	}
-	snprintf(title, sizeof(title), "MACHINES THAT DID NOT COME UP in the last %s", text_age(l->rules.protect.window_ms, age));
+	snprintf(title, sizeof(title), "MACHINES THAT DID NOT COME UP in the last %s",
+		 text_age(l->rules.protect.window_ms, age));
 	heading(o, title);
 	for (size_t i = 0; i < l->gen->n_resources; i++)
 		put_failures_of(o, i, names);
@@ -467,7 +472,8 @@ static void put_unwell_machine(struct out *o, const struct health *h)
 		     !h->system_impaired     ? "instance"
 		     : !h->instance_impaired ? "system"
 					     : "system and instance",
-		     h->impaired_since_ms ? " for " : "", h->impaired_since_ms ? text_age(since(o, h->impaired_since_ms), age) : "");
+		     h->impaired_since_ms ? " for " : "",
+		     h->impaired_since_ms ? text_age(since(o, h->impaired_since_ms), age) : "");
 	if (h->event)
 		line(o, 2, "%s (%s): %s%s%s%s%s", h->instance, b ? b->node : "no node", h->event, h->event_ms ? " in " : "",
 		     h->event_ms ? text_age(h->event_ms - o->l->now_ms, age) : "", h->event_text ? ": " : "",
@@ -528,9 +534,10 @@ static void put_stuck_jobs(struct out *o)
 		     j->partition ? j->partition : "?", j->id);
 	}
 	if (n)
-		line(o, 2,
-		     "Slurm does this to jobs with --exclusive while memory is scheduled (EnableMemoryBasedScheduling). With -N "
-		     "and -c in the place of --exclusive it does not.");
+		line(
+		    o, 2,
+		    "Slurm does this to jobs with --exclusive while memory is scheduled (EnableMemoryBasedScheduling). With -N "
+		    "and -c in the place of --exclusive it does not.");
 }
 
 static void put_machines(struct out *o)
@@ -551,7 +558,7 @@ static void put_machines(struct out *o)
 			heading(o, "MACHINES");
 		buf_fmt(&o->b, "%-19s %-10s %-16s %s\n", m->id, instance_state_text(m->state),
 			text_short(m->type ? m->type : "?", 16, type),
-			text_short(b			? b->node
+			text_short(b		      ? b->node
 				   : o->l->state_away ? "?"
 						      : "no node",
 				   30, node));
@@ -560,7 +567,7 @@ static void put_machines(struct out *o)
 
 char *status_text(const struct status *s, const struct status_show *show)
 {
-	struct out o = { .s = s, .l = &s->look, .all = show->all };
+	struct out o = {.s = s, .l = &s->look, .all = show->all};
 
 	put_top(&o);
 	put_rows(&o);

@@ -106,7 +106,7 @@ static void fold(struct buf *b, const char *s, size_t at, size_t indent, size_t 
 
 void text_fold(struct buf *b, const char *sentence, size_t at, size_t indent, size_t lines)
 {
-	struct buf clean = { 0 };
+	struct buf clean = {0};
 	const char *s;
 
 	text_clean(&clean, sentence);

@@ -21,22 +21,22 @@ void world_create(struct look *l)
 	struct generation *g = calloc(1, sizeof(*g));
 
 	assert_non_null(g);
-	*g = (struct generation){ .number = 7,
-				  .uuid = copy("6f1c3a52-8d57-4c6e-9c1f-0a1b2c3d4e5f"),
-				  .cluster_name = copy("demo"),
-				  .region = copy("ap-northeast-1"),
-				  .slurm_version = copy("22.05.8"),
-				  .slurm_user = copy("slurm"),
-				  .resume_timeout_s = 1800,
-				  .suspend_timeout_s = 30 };
-	*l = (struct look){ .gen = g, .now_ms = NOW_MS, .daemon = 4321, .has_daemon = true };
-	l->rules = (struct look_rules){ .loop_ms = 60000,
-					.heartbeat_limit_ms = 300000,
-					.orphan_grace_ms = 120000,
-					.health_grace_ms = 180000,
-					.event_lead_ms = 86400000,
-					.terminate_share = 10,
-					.protect = { .count = 10, .window_ms = 3600000 } };
+	*g = (struct generation){.number = 7,
+				 .uuid = copy("6f1c3a52-8d57-4c6e-9c1f-0a1b2c3d4e5f"),
+				 .cluster_name = copy("demo"),
+				 .region = copy("ap-northeast-1"),
+				 .slurm_version = copy("22.05.8"),
+				 .slurm_user = copy("slurm"),
+				 .resume_timeout_s = 1800,
+				 .suspend_timeout_s = 30};
+	*l = (struct look){.gen = g, .now_ms = NOW_MS, .daemon = 4321, .has_daemon = true};
+	l->rules = (struct look_rules){.loop_ms = 60000,
+				       .heartbeat_limit_ms = 300000,
+				       .orphan_grace_ms = 120000,
+				       .health_grace_ms = 180000,
+				       .event_lead_ms = 86400000,
+				       .terminate_share = 10,
+				       .protect = {.count = 10, .window_ms = 3600000}};
 	l->cloud_unread = calloc(1, sizeof(*l->cloud_unread));
 	l->has_healths = true;
 	l->cycling = nodeset_create();
@@ -58,7 +58,7 @@ size_t world_resource(struct look *l, const char *queue, const char *name, const
 	st = gen_resource_add_stage(r);
 	assert_non_null(st);
 	assert_int_equal(strs_add(&st->instance_types, type) | strs_add(&st->zones, "ap-northeast-1a") |
-				 strs_add(&st->subnet_ids, "subnet-0fedcba9876543210"),
+			     strs_add(&st->subnet_ids, "subnet-0fedcba9876543210"),
 			 0);
 	for (int i = 1; i <= max; i++) {
 		node = node_name_format(queue, name, false, i);
@@ -84,7 +84,8 @@ struct node *world_node(struct look *l, const char *name, uint32_t state, const 
 	return n;
 }
 
-struct instance *world_machine(struct look *l, const char *id, const char *queue, const char *resource, const char *node, int64_t age)
+struct instance *world_machine(struct look *l, const char *id, const char *queue, const char *resource, const char *node,
+			       int64_t age)
 {
 	struct instance *i = instances_add(&l->instances);
 	struct binding *b = node ? bindings_add(&l->bindings) : NULL;
@@ -109,8 +110,8 @@ struct instance *world_machine(struct look *l, const char *id, const char *queue
 	return i;
 }
 
-void world_launch(struct look *l, const char *id, const char *queue, const char *resource, int64_t age, const char *const *nodes,
-		  size_t n)
+void world_launch(struct look *l, const char *id, const char *queue, const char *resource, int64_t age,
+		  const char *const *nodes, size_t n)
 {
 	struct launch *row = launches_add(&l->launches);
 
@@ -163,12 +164,12 @@ struct slurmctl_job_info *world_job(struct look *l, int64_t id, const char *stat
 
 	assert_int_equal(mem_grow(&l->jobs.v, &l->jobs.cap, l->jobs.n + 1, sizeof(*l->jobs.v)), 0);
 	j = &l->jobs.v[l->jobs.n++];
-	*j = (struct slurmctl_job_info){ .id = id,
-					 .array_task = -1,
-					 .batch = true,
-					 .state = copy(state),
-					 .reason = copy(reason),
-					 .partition = copy(partition) };
+	*j = (struct slurmctl_job_info){.id = id,
+					.array_task = -1,
+					.batch = true,
+					.state = copy(state),
+					.reason = copy(reason),
+					.partition = copy(partition)};
 	return j;
 }
 
@@ -178,11 +179,11 @@ void world_source(struct look *l, const char *name, int64_t ok_age, int64_t fail
 
 	assert_int_equal(mem_grow(&l->sources.v, &l->sources.cap, l->sources.n + 1, sizeof(*l->sources.v)), 0);
 	r = &l->sources.v[l->sources.n++];
-	*r = (struct source_row){ .name = copy(name),
-				  .ok_ms = NOW_MS - ok_age,
-				  .since_ms = fails_for ? NOW_MS - fails_for : 0,
-				  .failed_ms = fails_for ? NOW_MS - 5000 : 0,
-				  .error = copy(error) };
+	*r = (struct source_row){.name = copy(name),
+				 .ok_ms = NOW_MS - ok_age,
+				 .since_ms = fails_for ? NOW_MS - fails_for : 0,
+				 .failed_ms = fails_for ? NOW_MS - 5000 : 0,
+				 .error = copy(error)};
 }
 
 struct action *world_action(struct look *l, enum action_kind kind, const char *code, const char *node, const char *reason)
@@ -214,7 +215,7 @@ void world_clear(struct look *l)
 void expect_text(const char *text, const char *name)
 {
 	char *path = file_join(TEST_DATA, name);
-	struct buf want = { 0 };
+	struct buf want = {0};
 
 	assert_non_null(text);
 	for (const char *at = text, *end; *at; at = end + 1) {

@@ -1,5 +1,5 @@
-/* look_world.h - looks at clusters for the tests of `status` and `explain`, made by hand: nothing is read, and the rules of clustermgtd are
- * not asked, so that a text changes only with the text.
+/* look_world.h - looks at clusters for the tests of `status` and `explain`, made by hand: nothing is read, and the rules of
+ * clustermgtd are not asked, so that a text changes only with the text.
  */
 #ifndef SE_TESTS_UNIT_LOOK_WORLD_H
 #define SE_TESTS_UNIT_LOOK_WORLD_H
@@ -18,11 +18,13 @@ size_t world_resource(struct look *l, const char *queue, const char *name, const
 /* The node's state, and a reason or NULL. */
 struct node *world_node(struct look *l, const char *name, uint32_t state, const char *reason);
 /* A machine, launched `age` ago, that is bound to a node (NULL = none). */
-struct instance *world_machine(struct look *l, const char *id, const char *queue, const char *resource, const char *node, int64_t age);
-void world_launch(struct look *l, const char *id, const char *queue, const char *resource, int64_t age, const char *const *nodes,
-		  size_t n);
+struct instance *world_machine(struct look *l, const char *id, const char *queue, const char *resource, const char *node,
+			       int64_t age);
+void world_launch(struct look *l, const char *id, const char *queue, const char *resource, int64_t age,
+		  const char *const *nodes, size_t n);
 void world_shortage(struct look *l, const char *type, const char *zone, int64_t age, int64_t until_in);
-void world_failure(struct look *l, const char *queue, const char *resource, const char *node, const char *instance, int64_t age);
+void world_failure(struct look *l, const char *queue, const char *resource, const char *node, const char *instance,
+		   int64_t age);
 struct slurmctl_job_info *world_job(struct look *l, int64_t id, const char *state, const char *reason, const char *partition);
 void world_source(struct look *l, const char *name, int64_t ok_age, int64_t fails_for, const char *error);
 struct action *world_action(struct look *l, enum action_kind kind, const char *code, const char *node, const char *reason);

@@ -16,7 +16,7 @@ struct story {
 
 static void begin(struct story *s)
 {
-	*s = (struct story){ 0 };
+	*s = (struct story){0};
 	world_create(&s->look);
 	world_resource(&s->look, "queue1", "t2micro", "t2.micro", 10);
 }
@@ -62,7 +62,7 @@ static struct event *event(struct story *s, const char *type, const char *instan
 
 	assert_int_equal(mem_grow(&s->more.events.v, &s->more.events.cap, s->more.events.n + 1, sizeof(*v)), 0);
 	v = &s->more.events.v[s->more.events.n++];
-	*v = (struct event){ .time_ms = NOW_MS - 2 * MINUTE_MS, .type = strdup(type), .detail = strdup(detail) };
+	*v = (struct event){.time_ms = NOW_MS - 2 * MINUTE_MS, .type = strdup(type), .detail = strdup(detail)};
 	v->instance = instance ? strdup(instance) : NULL;
 	return v;
 }
@@ -108,13 +108,13 @@ static void boots_for_long(void **state)
 
 static void asks_ec2(void **state)
 {
-	static const char *const nodes[] = { NODE };
+	static const char *const nodes[] = {NODE};
 	struct story s;
 
 	(void)state;
 	begin(&s);
 	assert_int_equal(strs_add(&s.look.gen->resources[0].stages[0].zones, "ap-northeast-1c") |
-				 strs_add(&s.look.gen->resources[0].stages[0].subnet_ids, "subnet-0aaaaaaaaaaaaaaa1"),
+			     strs_add(&s.look.gen->resources[0].stages[0].subnet_ids, "subnet-0aaaaaaaaaaaaaaa1"),
 			 0);
 	world_node(&s.look, NODE, WAKING, NULL);
 	world_launch(&s.look, "l-0123456789abcdef02", "queue1", "t2micro", 34000, nodes, 1);
@@ -129,8 +129,9 @@ static void out_of_use(void **state)
 
 	(void)state;
 	begin(&s);
-	world_node(&s.look, NODE, NS_DOWN | NS_CLOUD | NS_POWERED_DOWN,
-		   "(Code:InsufficientInstanceCapacity)Temporarily disabling node due to insufficient capacity until 03:02 UTC");
+	world_node(
+	    &s.look, NODE, NS_DOWN | NS_CLOUD | NS_POWERED_DOWN,
+	    "(Code:InsufficientInstanceCapacity)Temporarily disabling node due to insufficient capacity until 03:02 UTC");
 	world_shortage(&s.look, "t2.micro", "ap-northeast-1a", 40000, 80000);
 	expect_node(&s, "explain-short.txt");
 }
@@ -148,10 +149,11 @@ static void never_came_up(void **state)
 	s.look.protection = calloc(2, sizeof(*s.look.protection));
 	assert_non_null(s.look.protection);
 	s.look.protection[0] =
-		(struct protection){ .on = true, .count = 11, .until_ms = NOW_MS + 42 * MINUTE_MS, .code = "boot-failed" };
+	    (struct protection){.on = true, .count = 11, .until_ms = NOW_MS + 42 * MINUTE_MS, .code = "boot-failed"};
 	s.more.console = strdup("/var/log/slurm-ec2/console/" NODE ".i-0badbadbadbadbad0.log");
-	s.more.console_end = strdup("[   12.3] systemd: up\n\x1b]0;evil\x07slurm-ec2-bootstrap: FAILED: no node name: uid 999 in this image, 64030 on "
-				    "the head node\n");
+	s.more.console_end = strdup(
+	    "[   12.3] systemd: up\n\x1b]0;evil\x07slurm-ec2-bootstrap: FAILED: no node name: uid 999 in this image, 64030 on "
+	    "the head node\n");
 	event(&s, "boot-failed", "i-0badbadbadbadbad0", "machine-gone: Client.InstanceInitiatedShutdown");
 	expect_node(&s, "explain-failed.txt");
 }
@@ -226,7 +228,8 @@ static void waits_for_capacity(void **state)
 	for (int i = 3; i <= 10; i++) {
 		snprintf(node, sizeof(node), "queue1-dy-t2micro-%d", i);
 		world_node(&s.look, node, NS_DOWN | NS_CLOUD | NS_POWERED_DOWN,
-			   "(Code:InsufficientInstanceCapacity)Temporarily disabling node due to insufficient capacity until 03:02 UTC");
+			   "(Code:InsufficientInstanceCapacity)Temporarily disabling node due to insufficient capacity until "
+			   "03:02 UTC");
 	}
 	world_node(&s.look, "queue1-dy-t2micro-1", NS_MIXED | NS_CLOUD, NULL);
 	world_node(&s.look, "queue1-dy-t2micro-2", NS_DOWN | NS_CLOUD | NS_POWERED_DOWN, "mine");
@@ -241,7 +244,7 @@ static void waits_for_capacity(void **state)
 
 static void waits_for_nodes(void **state)
 {
-	static const char *const nodes[] = { NODE };
+	static const char *const nodes[] = {NODE};
 	struct story s;
 	struct slurmctl_job_info *j;
 
@@ -316,7 +319,7 @@ static void ended(void **state)
 /* The one that is furthest behind. */
 static void worst_of(void **state)
 {
-	static const char *const asked[] = { "queue1-dy-t2micro-4" };
+	static const char *const asked[] = {"queue1-dy-t2micro-4"};
 	struct story s;
 	struct slurmctl_job_info *j;
 
@@ -368,12 +371,23 @@ static void as_json(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(powered_down),	      cmocka_unit_test(boots_for_long),	   cmocka_unit_test(asks_ec2),
-		cmocka_unit_test(out_of_use),	      cmocka_unit_test(never_came_up),	   cmocka_unit_test(acts_next),
-		cmocka_unit_test(fleet_is_stopped),   cmocka_unit_test(ordinary_user),	   cmocka_unit_test(nobody_watches),
-		cmocka_unit_test(waits_for_capacity), cmocka_unit_test(waits_for_nodes),   cmocka_unit_test(is_not_ours),
-		cmocka_unit_test(stopped_partition),  cmocka_unit_test(b86_bad_constraints), cmocka_unit_test(ended),
-		cmocka_unit_test(worst_of),	      cmocka_unit_test(as_json),
+	    cmocka_unit_test(powered_down),
+	    cmocka_unit_test(boots_for_long),
+	    cmocka_unit_test(asks_ec2),
+	    cmocka_unit_test(out_of_use),
+	    cmocka_unit_test(never_came_up),
+	    cmocka_unit_test(acts_next),
+	    cmocka_unit_test(fleet_is_stopped),
+	    cmocka_unit_test(ordinary_user),
+	    cmocka_unit_test(nobody_watches),
+	    cmocka_unit_test(waits_for_capacity),
+	    cmocka_unit_test(waits_for_nodes),
+	    cmocka_unit_test(is_not_ours),
+	    cmocka_unit_test(stopped_partition),
+	    cmocka_unit_test(b86_bad_constraints),
+	    cmocka_unit_test(ended),
+	    cmocka_unit_test(worst_of),
+	    cmocka_unit_test(as_json),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,12 +33,12 @@ static void finish(struct status *s)
 
 static void quiet(void **state)
 {
-	struct status s = { 0 };
+	struct status s = {0};
 
 	(void)state;
 	world_create(&s.look);
 	world_resource(&s.look, "queue1", "t2micro", "t2.micro", 10);
-	expect(&s, &(struct status_show){ 0 }, "status-quiet.txt");
+	expect(&s, &(struct status_show){0}, "status-quiet.txt");
 	finish(&s);
 }
 
@@ -71,7 +71,7 @@ static void busy_queues(struct look *l)
 
 static void busy_boots(struct look *l)
 {
-	static const char *const asked[] = { LONG_NODE "20", LONG_NODE "21", LONG_NODE "22" };
+	static const char *const asked[] = {LONG_NODE "20", LONG_NODE "21", LONG_NODE "22"};
 
 	wake(l, LONG_RESOURCE, 1, 1, 125 * MINUTE_MS);
 	for (int i = 2; i < 18; i += 2) /* a list with holes */
@@ -104,8 +104,8 @@ static void busy_trouble(struct look *l)
 	h->event = strdup("instance-retirement");
 	h->event_ms = NOW_MS + 50 * 60 * MINUTE_MS;
 	h->event_text = strdup("The instance is running on degraded hardware");
-	*v = (struct violation){ .code = "node-with-two-machines", .text = strdup("queue5-dy-gpu-1 has i-1 and i-2") };
-	l->violations = (struct violations){ .v = v, .n = 1, .cap = 1 };
+	*v = (struct violation){.code = "node-with-two-machines", .text = strdup("queue5-dy-gpu-1 has i-1 and i-2")};
+	l->violations = (struct violations){.v = v, .n = 1, .cap = 1};
 	l->held = 40;
 	l->in_use = 100;
 	j = world_job(l, 4711, "PENDING", SLURMCTL_BAD_CONSTRAINTS, "queue2");
@@ -124,33 +124,34 @@ static void busy(struct status *s)
 	busy_trouble(l);
 	l->protection = calloc(l->gen->n_resources + 1, sizeof(*l->protection));
 	assert_non_null(l->protection);
-	l->protection[2] = (struct protection){ .on = true, .count = 11, .until_ms = NOW_MS + 42 * MINUTE_MS, .code = "boot-failed" };
+	l->protection[2] =
+	    (struct protection){.on = true, .count = 11, .until_ms = NOW_MS + 42 * MINUTE_MS, .code = "boot-failed"};
 }
 
 static void busy_cluster(void **state)
 {
-	struct status s = { 0 };
+	struct status s = {0};
 
 	(void)state;
 	busy(&s);
-	expect(&s, &(struct status_show){ 0 }, "status-busy.txt");
+	expect(&s, &(struct status_show){0}, "status-busy.txt");
 	finish(&s);
 }
 
 /* With --all too no line is longer. */
 static void busy_cluster_all(void **state)
 {
-	struct status s = { 0 };
+	struct status s = {0};
 
 	(void)state;
 	busy(&s);
-	expect(&s, &(struct status_show){ .all = true }, "status-busy-all.txt");
+	expect(&s, &(struct status_show){.all = true}, "status-busy-all.txt");
 	finish(&s);
 }
 
 static void many_queues(void **state)
 {
-	struct status s = { 0 };
+	struct status s = {0};
 	char queue[32];
 
 	(void)state;
@@ -161,13 +162,13 @@ static void many_queues(void **state)
 	}
 	world_node(&s.look, "queue17-dy-r-1", NS_IDLE | NS_CLOUD, NULL);
 	world_node(&s.look, "queue480-dy-r-2", NS_ALLOCATED | NS_CLOUD, NULL);
-	expect(&s, &(struct status_show){ 0 }, "status-many.txt");
+	expect(&s, &(struct status_show){0}, "status-many.txt");
 	finish(&s);
 }
 
 static void nothing_answers(void **state)
 {
-	struct status s = { 0 };
+	struct status s = {0};
 	struct look *l = &s.look;
 
 	(void)state;
@@ -180,25 +181,26 @@ static void nothing_answers(void **state)
 	l->has_daemon = false;
 	l->slurm_away = strdup("cannot contact the controller");
 	l->ec2_away = strdup("DescribeInstances: connection refused");
-	l->state_away = strdup("you may not read the state file /var/lib/slurm-ec2/state.db: run this as root or as SlurmUser (slurm)");
-	expect(&s, &(struct status_show){ 0 }, "status-away.txt");
+	l->state_away =
+	    strdup("you may not read the state file /var/lib/slurm-ec2/state.db: run this as root or as SlurmUser (slurm)");
+	expect(&s, &(struct status_show){0}, "status-away.txt");
 	finish(&s);
 }
 
 static void stopped_and_dead(void **state)
 {
-	struct status s = { 0 };
+	struct status s = {0};
 
 	(void)state;
 	world_create(&s.look);
 	world_resource(&s.look, "queue1", "t2micro", "t2.micro", 10);
 	world_machine(&s.look, "i-0123456789abcdef0", "queue1", "t2micro", "queue1-dy-t2micro-1", MINUTE_MS);
 	world_node(&s.look, "queue1-dy-t2micro-1", NS_ALLOCATED | NS_CLOUD, NULL);
-	s.look.fleet = (struct fleet){ .status = FLEET_STOPPING, .now = true };
+	s.look.fleet = (struct fleet){.status = FLEET_STOPPING, .now = true};
 	s.look.fleet_set_ms = NOW_MS - MINUTE_MS;
 	s.look.frozen_until_ms = NOW_MS + 90 * MINUTE_MS;
 	s.look.daemon = 0;
-	expect(&s, &(struct status_show){ .machines = true }, "status-stopped.txt");
+	expect(&s, &(struct status_show){.machines = true}, "status-stopped.txt");
 	finish(&s);
 }
 
@@ -213,7 +215,7 @@ static const struct status_waking *waking(const struct status *s, const char *no
 /* The age of each node that powers up; a job that waits for a node without a machine gives it its age. */
 static void B13_ages(void **state)
 {
-	struct status s = { 0 };
+	struct status s = {0};
 	struct slurmctl_job_info *j;
 	struct look *l = &s.look;
 
@@ -244,7 +246,7 @@ static void B13_ages(void **state)
 /* Only after a requeue: else the job asks for what no node has, and its owner is told by Slurm. */
 static void b86_jobs_put_aside(void **state)
 {
-	struct slurmctl_job_info j = { .state = (char *)"PENDING", .reason = (char *)SLURMCTL_BAD_CONSTRAINTS, .restarts = 1 };
+	struct slurmctl_job_info j = {.state = (char *)"PENDING", .reason = (char *)SLURMCTL_BAD_CONSTRAINTS, .restarts = 1};
 
 	(void)state;
 	assert_true(status_job_stuck(&j));
@@ -277,7 +279,7 @@ static size_t length(struct json_object *o, const char *key)
 
 static void as_json(void **state)
 {
-	struct status s = { 0 };
+	struct status s = {0};
 	struct json_object *o, *r, *fleet;
 
 	(void)state;
@@ -307,7 +309,7 @@ static void as_json(void **state)
 /* What could not be asked is not zero. */
 static void as_json_away(void **state)
 {
-	struct status s = { 0 };
+	struct status s = {0};
 	struct json_object *o, *r;
 
 	(void)state;
@@ -333,10 +335,10 @@ static void as_json_away(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(quiet),	    cmocka_unit_test(busy_cluster),	cmocka_unit_test(busy_cluster_all),
-		cmocka_unit_test(many_queues),	    cmocka_unit_test(nothing_answers),	cmocka_unit_test(stopped_and_dead),
-		cmocka_unit_test(B13_ages),	    cmocka_unit_test(b86_jobs_put_aside), cmocka_unit_test(as_json),
-		cmocka_unit_test(as_json_away),
+	    cmocka_unit_test(quiet),	    cmocka_unit_test(busy_cluster),	  cmocka_unit_test(busy_cluster_all),
+	    cmocka_unit_test(many_queues),  cmocka_unit_test(nothing_answers),	  cmocka_unit_test(stopped_and_dead),
+	    cmocka_unit_test(B13_ages),	    cmocka_unit_test(b86_jobs_put_aside), cmocka_unit_test(as_json),
+	    cmocka_unit_test(as_json_away),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
