@@ -1,7 +1,7 @@
 /* reconcile.h - what clustermgtd does about the difference between Slurm, EC2 and our own rows: pure, rule by rule.
  *
- * Rules about nodes are rows of a table (reconcile_nodes.c): name, required and forbidden state bits, machine, age,
- * actions, reason; the first that fits a node is taken. Rules about launch rows, about machines without a node and about
+ * Rules about nodes are rows of a table (node_rules.c), complete and printed by clustermgtd --explain; the first that fits a node
+ * is taken, and reconcile_nodes.c finds the facts and does what it says. Rules about launch rows, about machines without a node and about
  * nodes that slurmctld knows wrongly are in reconcile_launches.c, reconcile_machines.c and reconcile_untold.c. A source
  * that could not be read (its pointer is NULL) stops every rule that needs it: unread is never "gone".
  *
@@ -64,9 +64,9 @@ struct reconcile_input {
 
 int reconcile_plan(const struct reconcile_input *in, struct plan *out, struct err *e);
 
-/* Some states carry no time of their own (powering up without a machine). The caller keeps `seen` (node -> "rule
- * since_ms") from loop to loop; this brings it up to date with what `in` shows, before reconcile_plan. in->seen is not
- * used. On error *seen is unchanged. */
+/* Some states carry no time of their own (powering up without a machine), and EC2 may not tell since when a check fails. The caller
+ * keeps `seen` (node -> "rule since_ms", machine -> "impaired since_ms") from loop to loop; this brings it up to date with what
+ * `in` shows, before reconcile_plan. in->seen is not used. On error *seen is unchanged. */
 int reconcile_watch(const struct reconcile_input *in, struct kvs *seen, struct err *e);
 
 #endif
