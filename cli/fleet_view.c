@@ -13,6 +13,7 @@
 #include "lib/cluster/generation.h"
 #include "lib/cluster/settings.h"
 #include "lib/node/name.h"
+#include "lib/plan/node_rules.h"
 #include "lib/slurmctl/slurmctl.h"
 #include "lib/state/store.h"
 
@@ -94,13 +95,21 @@ static int judge_protection(struct fleet_view *v, struct err *e)
 	return v->protection ? protect_judge(&in, v->protection, NULL, e) : err_nomem(e);
 }
 
+/* A person, or a reservation (also ours, of a capacity block that is not active), keeps it out. */
+static bool is_kept_out(const struct node *n)
+{
+	bool off = n->state & (NS_DRAIN | NS_FAIL) || (n->state & NS_BASE) == NS_DOWN;
+
+	return n->state & NS_MAINT || (off && node_why(n->reason) == WHY_PERSON);
+}
+
 static void count_static(struct fleet_view *v)
 {
 	for (size_t i = 0; i < v->nodes.n; i++) {
 		const struct node *n = &v->nodes.v[i];
 		struct node_name name;
 
-		if (node_name_resolve(v->gen, n->name, &name) || !name.is_static)
+		if (node_name_resolve(v->gen, n->name, &name) || !name.is_static || is_kept_out(n))
 			continue;
 		v->static_all++;
 		v->static_up += node_state_is(n->state, 1u << NS_IDLE | 1u << NS_ALLOCATED | 1u << NS_MIXED, 0,

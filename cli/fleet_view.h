@@ -39,7 +39,7 @@ struct fleet_view {
 	struct nodes nodes;
 	struct partitions partitions;
 	struct fleet_rest rest;   /* of a fleet that does not serve */
-	size_t static_up, static_all;
+	size_t static_up, static_all; /* without those that a person or a reservation keeps out */
 	struct protection *protection; /* one a compute resource */
 	bool watched;             /* clustermgtd runs */
 };

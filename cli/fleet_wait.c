@@ -9,7 +9,7 @@
 #include "lib/base/err.h"
 #include "lib/cluster/generation.h"
 #include "lib/node/name.h"
-#include "lib/plan/reconcile.h"
+#include "lib/plan/node_rules.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,21 +37,24 @@ static int hindered_stop(const struct fleet_view *v, struct err *e)
 	return 0;
 }
 
-/* A static node that is off because no machine can be had. */
-static const struct node *disabled_static(const struct fleet_view *v)
+/* A static node whose launch failed since; a Reason from before may only not be taken back yet. */
+static const struct node *failed_static(const struct fleet_view *v, int64_t since_ms)
 {
 	struct node_name name;
 
-	for (size_t i = 0; i < v->nodes.n; i++)
-		if (reconcile_disabled(v->nodes.v[i].reason) && !node_name_resolve(v->gen, v->nodes.v[i].name, &name) &&
-		    name.is_static)
-			return &v->nodes.v[i];
+	for (size_t i = 0; i < v->nodes.n; i++) {
+		const struct node *n = &v->nodes.v[i];
+
+		if ((n->state & NS_BASE) == NS_DOWN && node_why(n->reason) & (WHY_NO_LAUNCH | WHY_DISABLED) &&
+		    n->reason_time_s * 1000 >= since_ms && !node_name_resolve(v->gen, n->name, &name) && name.is_static)
+			return n;
+	}
 	return NULL;
 }
 
-static int hindered_start(const struct fleet_view *v, struct err *e)
+static int hindered_start(const struct fleet_view *v, int64_t since_ms, struct err *e)
 {
-	const struct node *n = disabled_static(v);
+	const struct node *n = failed_static(v, since_ms);
 
 	if (!fleet_serves(v->fleet.status))
 		return err_set(e, "somebody stopped the fleet meanwhile");
@@ -63,12 +66,12 @@ static int hindered_start(const struct fleet_view *v, struct err *e)
 				       v->gen->resources[i].queue, v->gen->resources[i].name, (long long)v->protection[i].count,
 				       v->protection[i].code ? v->protection[i].code : "no code");
 	if (n)
-		return err_set(e, "%s has no machine: %s", n->name, n->reason);
+		return err_set(e, "%s got no machine: %s; clustermgtd tries again by itself", n->name, n->reason);
 	return 0;
 }
 
 /* -1 if it cannot come to the goal by itself. */
-static int hindered(const struct fleet_view *v, enum fleet_status goal, struct err *e)
+static int hindered(const struct fleet_view *v, enum fleet_status goal, int64_t since_ms, struct err *e)
 {
 	char clock[10];
 
@@ -78,7 +81,7 @@ static int hindered(const struct fleet_view *v, enum fleet_status goal, struct e
 		wish_clock(v->frozen_until_ms, clock);
 		return err_set(e, "everything is frozen until %s; slurm-ec2 freeze --end ends that", clock);
 	}
-	return goal == FLEET_STOPPED ? hindered_stop(v, e) : hindered_start(v, e);
+	return goal == FLEET_STOPPED ? hindered_stop(v, e) : hindered_start(v, since_ms, e);
 }
 
 static char *progress(const struct fleet_view *v, enum fleet_status goal)
@@ -105,6 +108,7 @@ static void show(const struct fleet_view *v, enum fleet_status goal, char **last
 
 int fleet_wait(struct fleet_view *v, enum fleet_status goal, struct err *e)
 {
+	int64_t since_ms = clock_wall_ms() / 1000 * 1000;
 	char *last = NULL;
 	int away = 0, rc = 0;
 
@@ -121,7 +125,7 @@ int fleet_wait(struct fleet_view *v, enum fleet_status goal, struct err *e)
 		show(v, goal, &last);
 		if (is_done(v, goal))
 			break;
-		rc = hindered(v, goal, e);
+		rc = hindered(v, goal, since_ms, e);
 		if (rc)
 			break;
 	}
