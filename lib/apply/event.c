@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Where a Nitro machine has its own id, readable by all and without the network. */
@@ -28,7 +29,7 @@ struct event_log {
 	int fd; /* -1 = could not be opened */
 	char *path;
 	enum event_level most;
-	bool torn; /* the last line was cut short by a full disk */
+	bool torn; /* the last line was cut short, by a full disk */
 	char component[32];
 	char head_id[32];
 };
@@ -139,15 +140,24 @@ static void learn_head_id(struct event_log *l)
 	buf_free(&b);
 }
 
+/* Does it end in the middle of a line, which some process could not finish? */
+static bool ends_torn(int fd)
+{
+	struct stat st;
+	char last = '\n';
+
+	return fstat(fd, &st) == 0 && st.st_size > 0 && pread(fd, &last, 1, st.st_size - 1) == 1 && last != '\n';
+}
+
 static int open_file(struct event_log *l, struct err *e)
 {
-	int fd = open(l->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0640);
+	int fd = open(l->path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0640);
 	int num = errno;
 
 	if (l->fd >= 0)
 		close(l->fd);
 	l->fd = fd;
-	l->torn = false;
+	l->torn = fd >= 0 && ends_torn(fd);
 	return fd < 0 ? err_errno(e, num, "cannot open the event log %s", l->path) : 0;
 }
 

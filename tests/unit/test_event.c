@@ -13,6 +13,8 @@
 #include "tests/unit/fake_world.h"
 #include "tests/unit/test.h"
 
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 static struct world w;
@@ -167,6 +169,39 @@ static void no_file(void **state)
 	expect_lines(path, "bind again");
 }
 
+/* A full disk cuts a line; the next one is whole again, also after the file was opened anew. */
+static void a_torn_line(void **state)
+{
+	struct rlimit old, small = {0};
+	struct strs lines = {0};
+	struct json_object *o;
+	struct stat st;
+
+	(void)state;
+	signal(SIGXFSZ, SIG_IGN);
+	apply_figure(&w, EVENT_INFO, "first", "x", NULL);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	for (int again = 0; again < 2; again++) {
+		stat(path, &st);
+		small = (struct rlimit){.rlim_cur = (rlim_t)st.st_size + 20, .rlim_max = old.rlim_max};
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+		apply_figure(&w, EVENT_INFO, "cut", "x", NULL);
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+		if (again)
+			assert_int_equal(event_log_reopen(w.events, EVENT_INFO, NULL), 0);
+		apply_figure(&w, EVENT_INFO, "whole", "x", NULL);
+	}
+	read_lines(path, &lines);
+	assert_int_equal(lines.n, 5);
+	for (size_t i = 0; i < lines.n; i++) {
+		o = jview_parse(lines.v[i], strlen(lines.v[i]), "line", NULL);
+		assert_int_equal(!o, i == 1 || i == 3);
+		json_object_put(o);
+	}
+	strs_clear(&lines);
+}
+
 /* ---- what resume tells */
 
 static void resume(const char *list)
@@ -250,6 +285,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(both_get_it, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(levels_and_rotation, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(no_file, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(a_torn_line, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(a_launch_and_its_job, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(failures_by_type, set_up, tear_down),
 	};
