@@ -120,6 +120,7 @@ void ec2_end(struct world *w, int machine, enum who who)
 		if (n && n->ip == machine && slurm_runs_job(w, n))
 			judge_kill(w, n, who, "end of its machine");
 	}
+	judge_waste(w, machine, who);
 	tell(w, "machine %d is ended by %s", machine, who_text[who]);
 	m->ended_by = who;
 	m->state = INSTANCE_SHUTTING_DOWN;

@@ -41,6 +41,28 @@ void judge_kill(struct world *w, const struct snode *n, enum who who, const char
 	wrong(w, "%s ended running job %d on %s (%s)", who_text[who], n->job, n->name, how);
 }
 
+/* A machine that comes up well is ended while its node waits for it: nothing is lost but money and time, which may go on for
+ * ever. */
+void judge_waste(struct world *w, int machine, enum who who)
+{
+	const struct smachine *m = &w->machine[machine];
+	bool works =
+	    (m->state == INSTANCE_PENDING || m->state == INSTANCE_RUNNING) && !m->hung && !m->impaired_ms && !m->event_ms;
+	bool young = w->now - m->launch_ms < w->gen->resume_timeout_s * 1000;
+
+	if (who != WHO_LOOP || !works || !young || w->shortlist_ms >= w->look_ms || w->stop_over_ms)
+		return;
+	for (int i = 0; i < w->n_node; i++) {
+		const struct snode *n = &w->node[i];
+		const struct sbinding *b = &w->store->row[i];
+
+		if (n->ip == machine && n->launch == m->launch && m->launch_ms >= n->boot_req_ms && b->there &&
+		    b->machine == machine && n->job != NONE_OF && fleet_serves(w->store->fleet) &&
+		    slurm_says(n, 1u << NS_ALLOCATED, NS_POWERING_UP, NS_POWER_DOWN | NS_POWERED_DOWN))
+			wrong(w, "%s ended machine %d for which %s waits", who_text[who], machine, n->name);
+	}
+}
+
 /* --- in the end */
 
 static const char *judge_machine(const struct world *w, int i)

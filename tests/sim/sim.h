@@ -311,6 +311,7 @@ void faults_over(struct world *w);
 const char *judge_settled(struct world *w); /* NULL = all is well now; else what is not; borrowed until the next call */
 /* A running job's node or machine is taken away by us. */
 void judge_kill(struct world *w, const struct snode *n, enum who who, const char *how);
+void judge_waste(struct world *w, int machine, enum who who);
 bool judge_held(const struct snode *n); /* by a person */
 
 #endif
