@@ -10,3 +10,9 @@ tests_unit_test_sim_LDADD = $(LIBS_PURE)
 check-sim: tests/unit/test_sim
 	@SE_SIM_WORLDS=$${N-20000} SE_SIM_SEED=$${SEED-1} tests/unit/test_sim
 .PHONY: check-sim
+
+# Hundreds on a real slurmctld with the local cloud, as root: make check-sim-real N=100
+check-sim-real:
+	@cd $(top_srcdir) && tests/sim/real $${N-100} $${SEED-1}
+.PHONY: check-sim-real
+EXTRA_DIST += tests/sim/real
