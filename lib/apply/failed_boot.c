@@ -108,7 +108,8 @@ static size_t take_sample(const struct world *w, const struct failed_boot *v, si
 		if (!r || k < n_out)
 			continue;
 		seen[n_out] = r;
-		out[n_out++] = (struct sample){.boot = &v[i], .cloud = (size_t)r->cloud, .call = ec2_console_output(v[i].instance)};
+		out[n_out++] = (struct sample){
+		    .boot = &v[i], .cloud = (size_t)r->cloud, .call = ec2_console_output(v[i].instance)};
 	}
 	return n_out;
 }
@@ -209,7 +210,8 @@ static int judge(struct world *w, const struct failures *rows, const struct strs
 	for (size_t i = 0; i < names->n && rc == 0; i++) {
 		struct node_name at;
 
-		if (node_name_resolve_any(w->gen, names->v[i], &at) < 0 || (!p[at.resource].on && !nodeset_has(cycling, names->v[i])))
+		if (node_name_resolve_any(w->gen, names->v[i], &at) < 0 ||
+		    (!p[at.resource].on && !nodeset_has(cycling, names->v[i])))
 			continue;
 		rc = nodeset_add(out, names->v[i]) < 0 ? err_nomem(e) : 0;
 	}

@@ -215,7 +215,8 @@ static int find_rowless(struct run *r, struct err *e)
 /* libslurm shows a DOWN node as mixed or allocated until its job has let go of it. */
 static bool timed_out(const struct node *n)
 {
-	return node_state_is(n->state, ~(1u << NS_IDLE), NS_POWERED_DOWN, 0) && n->reason && str_prefix(n->reason, FAILED_BOOT_TIMEOUT);
+	return node_state_is(n->state, ~(1u << NS_IDLE), NS_POWERED_DOWN, 0) && n->reason &&
+	       str_prefix(n->reason, FAILED_BOOT_TIMEOUT);
 }
 
 /* slurmctld gave them up; clustermgtd, which comes later, would not find their rows any more. */
