@@ -117,3 +117,24 @@ wait_for 120 "the port moved" moved
 on_head sed -i 's/MetricsPort: 9840/MetricsPort: 0/' /etc/slurm-ec2/settings.yaml
 gone() { ! moved; }
 wait_for 120 "no port" gone
+
+step "systemd hears of each loop, and while EC2 is slow"
+on_head systemctl stop slurm-ec2-clustermgtd
+on_head /usr/bin/python3 -uc '
+import os, socket
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind("/run/notify.sock")
+os.chmod("/run/notify.sock", 0o777)
+while True: print(s.recv(4096).decode())' >"$RUN/notified" &
+listener=$!
+wait_for 60 "a socket like systemd's" on_head test -S /run/notify.sock
+control '{"api_delay_ms": {"DescribeInstances": 3000}}' >/dev/null
+on_head env NOTIFY_SOCKET=/run/notify.sock WATCHDOG_USEC=2000000 clustermgtd --foreground >/dev/null 2>&1 &
+daemon=$!
+notified() { grep -qx -- "$1" "$RUN/notified"; }
+wait_for 120 "a status" notified 'STATUS=RUNNING, 10 nodes, [0-9]* machines'
+notified READY=1 || fail "not ready: $(<"$RUN/notified")"
+before=$(grep -cx 'WATCHDOG=1' "$RUN/notified")
+expect yes "$([ "$before" -ge 2 ] && echo yes)" "signs of life in one loop"
+kill "$daemon" "$listener"
+wait "$daemon" "$listener" || true
