@@ -405,7 +405,7 @@ static void act_state(struct view *v, const struct verdict *d, const struct node
 	if (acts & DO_DRAIN)
 		view_act(v, ACT_NODE_DRAIN, d->rule->code, n->name, instance, NULL, "%s", reason);
 	if (acts & DO_RESUME)
-		view_act(v, ACT_NODE_RESUME, d->rule->code, n->name, instance, NULL, "%s", reason);
+		view_act(v, ACT_NODE_RESUME, d->rule->code, n->name, instance, NULL, "%s", d->rule->says);
 }
 
 /* A failed boot is counted, and its console saved, before the machine goes; jobs are requeued before, too. */

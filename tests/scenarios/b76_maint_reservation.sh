@@ -14,8 +14,8 @@ in_maintenance() { node_is $node '.*MAINTENANCE.*'; }
 wait_for 120 "it is in maintenance" in_maintenance
 launched=$(calls RunInstances)
 
-step "its slurmd dies"
-inside $node pkill -9 slurmd
+step "its slurmd is gone"
+inside $node systemctl stop slurmd
 on_head scontrol update nodename=$node state=down reason="Not responding"
 replaced() { instance_count_is 1 && [ "$(cloud id)" != "$first" ]; }
 wait_for 240 "it has another machine" replaced

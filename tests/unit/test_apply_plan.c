@@ -313,6 +313,27 @@ static void powers_up_static_nodes(void **state)
 	fake_close(&w);
 }
 
+/* A drain has its reason; what is taken back has none any more. Both are events to find. */
+static void drains_and_resumes(void **state)
+{
+	struct events l = {0};
+
+	(void)state;
+	fake_open(&w, true);
+	add(ACT_NODE_DRAIN, "q-dy-a-1", NULL, NULL, -1);
+	add(ACT_NODE_RESUME, "q-dy-a-2", NULL, NULL, -1);
+	add(ACT_NODE_DRAIN, "q-dy-a-3", NULL, NULL, -1);
+	assert_int_equal(carry(), 0);
+	EXPECT_TRACE("slurm q-dy-a-1 q-dy-a-3 state=200 why", "slurm q-dy-a-2 state=100 ");
+	assert_int_equal(store_events(w.store, &(struct event_query){.type = "node-drain"}, &l, NULL), 0);
+	assert_int_equal(l.n, 1);
+	assert_string_equal(l.v[0].node, "q-dy-a-[1,3]");
+	assert_int_equal(store_events(w.store, &(struct event_query){.type = "node-resume"}, &l, NULL), 0);
+	assert_int_equal(l.n, 2);
+	events_clear(&l);
+	fake_close(&w);
+}
+
 /* A launch that a killed resume left; its worker's pid is 77. */
 static void open_launch_of(const char *resource, const char *id, const char *nodes, const char *request)
 {
@@ -570,7 +591,7 @@ int main(void)
 	    cmocka_unit_test(keeps_the_row_of_a_machine_it_cannot_end),
 	    cmocka_unit_test(keeps_the_row_while_slurmctld_is_away),
 	    cmocka_unit_test(adopts),
-	    cmocka_unit_test(powers_up_static_nodes),
+	    cmocka_unit_test(powers_up_static_nodes), cmocka_unit_test(drains_and_resumes),
 	    cmocka_unit_test(leaves_a_machine_that_is_wanted_alone),
 	    cmocka_unit_test(retry_finds_the_machines),
 	    cmocka_unit_test(retry_keeps_the_order),
