@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* exporter.c - libmicrohttpd's own thread answers from a copy of the text; all that it shares with the loop is under one mutex. */
+/* exporter.c - libmicrohttpd's own thread answers from a copy of the text; all that it shares with the loop is under one mutex.
+ */
 #include "clustermgtd/exporter.h"
 
 #include "lib/base/err.h"
@@ -106,7 +107,8 @@ static int open_socket(int64_t port, struct err *e)
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
 	if (bind(fd, (struct sockaddr *)&at, sizeof at) == 0 && listen(fd, BACKLOG) == 0)
 		return fd;
-	err_errno(e, errno, "metrics cannot be had on 127.0.0.1:%lld (MetricsPort in settings.yaml, 0 = none)", (long long)port);
+	err_errno(e, errno, "metrics cannot be had on 127.0.0.1:%lld (MetricsPort in settings.yaml, 0 = none)",
+		  (long long)port);
 	close(fd);
 	return -1;
 }
@@ -119,8 +121,9 @@ static struct MHD_Daemon *start(struct exporter *x, int fd)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	d = MHD_start_daemon(MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL, NULL, on_request, x, MHD_OPTION_LISTEN_SOCKET,
-			     fd, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_S, MHD_OPTION_END);
+	d = MHD_start_daemon(MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL, NULL, on_request, x,
+			     MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
+			     MHD_OPTION_CONNECTION_TIMEOUT, IDLE_S, MHD_OPTION_END);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return d;
 }

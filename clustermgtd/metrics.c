@@ -48,7 +48,8 @@ static void date_sources(struct metrics *m, const struct kept *k, int64_t now)
 		m->source_ok_ms[SOURCE_HEALTH] = now - (clock_mono_ms() - k->healths_mono_ms);
 }
 
-void metrics_loop(struct world *w, const struct observed *o, struct kept *k, const struct plan *p, size_t failed, int64_t loop_us)
+void metrics_loop(struct world *w, const struct observed *o, struct kept *k, const struct plan *p, size_t failed,
+		  int64_t loop_us)
 {
 	struct metrics *m = &k->metrics;
 
@@ -205,9 +206,11 @@ static void tell_nodes(struct out *o, const struct generation *g, const struct o
 			count[at.resource * N_WORDS + node_word_of(seen->nodes.v[i].state)]++;
 	}
 	for (size_t r = 0; count && seen->slurm && r < g->n_resources; r++) {
+		const struct gen_resource *of = &g->resources[r];
+
 		for (size_t s = 0; s < N_WORDS; s++)
-			row(o, (int64_t)count[r * N_WORDS + s], "queue", g->resources[r].queue, "resource", g->resources[r].name,
-			    "state", node_word_text((enum node_word)s), NULL);
+			row(o, (int64_t)count[r * N_WORDS + s], "queue", of->queue, "resource", of->name, "state",
+			    node_word_text((enum node_word)s), NULL);
 	}
 	free(count);
 }
@@ -293,16 +296,21 @@ static void tell_cluster(struct out *o, const struct generation *g, const struct
 
 /* ---- what went wrong */
 
+static void offering_row(struct out *o, int64_t value, const struct offering *of)
+{
+	row(o, value, "type", of->type, "zone", of->zone, "market", of->market, NULL);
+}
+
 static void tell_capacity(struct out *o, const struct shortages *l)
 {
 	int64_t now = clock_wall_ms();
 
 	family(o, "capacity_closed", "gauge", "1 while EC2 is not asked for this type, zone and market, after a refusal.");
 	for (size_t i = 0; i < l->n; i++)
-		row(o, l->v[i].until_ms > now, "type", l->v[i].of.type, "zone", l->v[i].of.zone, "market", l->v[i].of.market, NULL);
+		offering_row(o, l->v[i].until_ms > now, &l->v[i].of);
 	family(o, "capacity_refusals", "gauge", "Refusals in a row for want of capacity or quota; forgotten after a success.");
 	for (size_t i = 0; i < l->n; i++)
-		row(o, l->v[i].failures, "type", l->v[i].of.type, "zone", l->v[i].of.zone, "market", l->v[i].of.market, NULL);
+		offering_row(o, l->v[i].failures, &l->v[i].of);
 }
 
 static void tell_protection(struct out *o, const struct generation *g, const struct protection *p)

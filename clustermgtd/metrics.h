@@ -32,7 +32,8 @@ struct metrics {
 };
 
 /* A loop is over: what it saw, what it planned, how many actions failed. k->metrics is brought up to date. */
-void metrics_loop(struct world *w, const struct observed *o, struct kept *k, const struct plan *p, size_t failed, int64_t loop_us);
+void metrics_loop(struct world *w, const struct observed *o, struct kept *k, const struct plan *p, size_t failed,
+		  int64_t loop_us);
 void metrics_clear(struct metrics *m);
 /* The text that Prometheus reads. Caller frees; NULL on no memory. */
 char *metrics_text(struct world *w, const struct observed *o, const struct kept *k);

@@ -99,7 +99,8 @@ static void tell_failed_boots(struct world *w, const struct plan *p)
 			if (a->kind == ACT_BOOT_FAILED && a->node && str_eq(bootstrap_failure(w, a), types[t]))
 				strs_add(&names, a->node);
 		}
-		tell_nodes(w, EVENT_WARNING, "protected-mode-error-count", types[t], "nodes whose machine never served", &names);
+		tell_nodes(w, EVENT_WARNING, "protected-mode-error-count", types[t], "nodes whose machine never served",
+			   &names);
 		strs_clear(&names);
 	}
 }
@@ -133,8 +134,8 @@ static void tell_silent(struct world *w, const struct nodes *l)
 		if (is_silent(&l->v[i]) && node_name_resolve_any(w->gen, l->v[i].name, &at) == 0)
 			strs_add(&names, l->v[i].name);
 	}
-	tell_nodes(w, EVENT_WARNING, "node-not-responding-down-count", NULL, "nodes that slurmctld set DOWN, for they do not answer",
-		   &names);
+	tell_nodes(w, EVENT_WARNING, "node-not-responding-down-count", NULL,
+		   "nodes that slurmctld set DOWN, for they do not answer", &names);
 	strs_clear(&names);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* report.h - the figures of one loop, for the event log: ParallelCluster's event types where it has one, and a heartbeat. They are
- * no rows of the state: nobody looks for them there.
+/* report.h - the figures of one loop, for the event log: ParallelCluster's event types where it has one, and a heartbeat. They
+ * are no rows of the state: nobody looks for them there.
  */
 #ifndef SE_CLUSTERMGTD_REPORT_H
 #define SE_CLUSTERMGTD_REPORT_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* event.c - each event is a row and a line. The line is one write() to a file that all programs append to, so lines never mix. */
+/* event.c - each event is a row and a line. The line is one write() to a file that all programs append to: lines never mix. */
 #include "lib/apply/event.h"
 
 #include "lib/apply/apply.h"
@@ -77,8 +77,8 @@ static const char *level_text(enum event_level level)
 	return text[level];
 }
 
-static int fill_line(struct json_object *o, const struct event_head *h, int64_t time_ms, enum event_level level, const char *type,
-		     const char *message, struct json_object *detail)
+static int fill_line(struct json_object *o, const struct event_head *h, int64_t time_ms, enum event_level level,
+		     const char *type, const char *message, struct json_object *detail)
 {
 	char when[25];
 
@@ -96,11 +96,12 @@ static int fill_line(struct json_object *o, const struct event_head *h, int64_t 
 char *event_line(const struct event_head *h, int64_t time_ms, enum event_level level, const char *type, const char *message,
 		 struct json_object *detail)
 {
+	const int style = JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE;
 	struct json_object *o = json_object_new_object();
 	char *text = NULL;
 
 	if (o && fill_line(o, h, time_ms, level, type, message, detail) == 0)
-		text = str_fmt("%s\n", json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+		text = str_fmt("%s\n", json_object_to_json_string_ext(o, style));
 	json_object_put(o);
 	return text;
 }
@@ -225,7 +226,11 @@ static void write_line(struct world *w, enum event_level level, const char *type
 		       struct json_object *detail)
 {
 	struct event_log *l = w->events;
-	struct event_head h = {.cluster = w->gen ? w->gen->cluster_name : NULL, .component = l->component, .instance = l->head_id};
+	struct event_head h = {
+	    .cluster = w->gen ? w->gen->cluster_name : NULL,
+	    .component = l->component,
+	    .instance = l->head_id,
+	};
 	char *line = event_line(&h, clock_wall_ms(), level, type, message, detail);
 	struct err e = {""};
 

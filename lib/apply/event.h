@@ -2,8 +2,8 @@
 /* event.h - what our programs tell of: rows of the state's event table, for `slurm-ec2 events`, and lines of the event log, one
  * JSON object each, for whoever collects logs.
  *
- * A line has the members that ParallelCluster's event log has: datetime, version, scheduler, cluster-name, node-role, component,
- * level, instance-id (of the head node), event-type, message, detail. Node lists in it are hostlists. An event never decides
+ * A line has the members that ParallelCluster's event log has: datetime, version, scheduler, cluster-name, node-role,
+ * component, level, instance-id (of the head node), event-type, message, detail. Node lists in it are hostlists. An event never decides
  * anything: trouble with either is only logged.
  */
 #ifndef SE_APPLY_EVENT_H
@@ -48,14 +48,14 @@ struct event_head {
 	const char *component; /* "clustermgtd", "slurm-resume", "slurm-suspend" */
 	const char *instance;  /* id of the head node, "" = not known */
 };
-/* Append to `path` (0640); lines of a level above `most` are left out. An open log whose file was rotated away is opened anew by
- * event_log_reopen. NULL with e. */
+/* Append to `path` (0640); lines of a level above `most` are left out. A file that was rotated away is opened anew by
+ * event_log_reopen. NULL with e on no memory; a file that cannot be opened is told in e, and is one for event_log_reopen. */
 struct event_log *event_log_open(const char *path, const char *ident, enum event_level most, struct err *e);
 int event_log_reopen(struct event_log *l, enum event_level most, struct err *e);
 void event_log_close(struct event_log *l); /* takes NULL */
 
-/* One line with its end. detail is borrowed, NULL = an empty object. Bytes that are no UTF-8 become '?'. Caller frees; NULL on no
- * memory. */
+/* One line with its end. detail is borrowed, NULL = an empty object. Bytes that are no UTF-8 become '?'. Caller frees; NULL on
+ * no memory. */
 char *event_line(const struct event_head *h, int64_t time_ms, enum event_level level, const char *type, const char *message,
 		 struct json_object *detail);
 /* The level of an event type of ours. */

@@ -141,7 +141,7 @@ static const struct key settings_keys[] = {
 	{"OrphanGrace", KEY_DURATION, STORE_INT64, IN(orphan_grace_s), .min = 30, .max = 86400, .def = "120",
 	 .doc = "Seconds during which a new instance without a node is left alone."},
 	{"HeartbeatLimit", KEY_DURATION, STORE_INT64, IN(heartbeat_limit_s), .min = 30, .max = 86400, .def = "300",
-	 .doc = "When clustermgtd has not finished a look for this many seconds, no node is launched."},
+	 .doc = "When clustermgtd has not finished a look, or could not read EC2 or Slurm, for this many seconds, no node is launched."},
 	{"HealthCheckGrace", KEY_DURATION, STORE_INT64, IN(health_grace_s), .min = 0, .max = 86400, .def = "180",
 	 .doc = "Seconds for which EC2 must find a machine impaired before its node is drained or replaced."},
 	{"ScheduledEventLead", KEY_DURATION, STORE_INT64, IN(event_lead_s), .min = 0, .max = 2592000, .def = "86400",
