@@ -143,12 +143,15 @@ static int join_pools(struct view *v)
 	return 0;
 }
 
-/* What an earlier function of the loop decided about a node stands. */
+/* What an earlier function of the loop decided about a node stands. That its failures are forgotten is no decision. */
 static int join_decided(struct view *v)
 {
-	for (size_t i = 0; i < v->out->n; i++)
-		if (v->out->v[i].node && nodeset_add(v->judged, v->out->v[i].node) < 0)
+	for (size_t i = 0; i < v->out->n; i++) {
+		const struct action *a = &v->out->v[i];
+
+		if (a->node && a->kind != ACT_FAILURES_CLEAR && nodeset_add(v->judged, a->node) < 0)
 			return -1;
+	}
 	return 0;
 }
 

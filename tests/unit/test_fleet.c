@@ -347,6 +347,10 @@ static void test_decided_once(void **state)
 	assert_int_equal(reconcile_plan(&in, &p, NULL), 0);
 	assert_int_equal(p.n, 1);
 	plan_clear(&p);
+	plan_add(&p, ACT_FAILURES_CLEAR, "machine-came-up")->node = str_dup("q-dy-a-1"); /* is none */
+	assert_int_equal(reconcile_plan(&in, &p, NULL), 0);
+	assert_true(p.n > 2);
+	plan_clear(&p);
 	nodes_clear(&nodes);
 	bindings_clear(&rows);
 	instances_clear(&machines);
