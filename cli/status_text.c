@@ -156,6 +156,8 @@ static void put_top(struct out *o)
 	put_daemon(o);
 	put_source(o, "slurmctld", o->l->slurm_away);
 	put_source(o, "EC2", o->l->ec2_away);
+	if (!o->l->ec2_away && !o->l->has_healths)
+		top_line(o, "", "but not how its machines are (DescribeInstanceStatus)");
 	if (o->l->state_away)
 		top_line(o, "our state", "CANNOT BE READ: %s", o->l->state_away);
 	put_degraded(o);

@@ -19,6 +19,7 @@ static const struct ec2_action actions[] = {
 	{"CreateTags", "daemons", "launch"}, /* the tags that RunInstances and CreateFleet give */
 
 	{"DescribeInstances", "apply", "any"},
+	{"DescribeInstanceStatus", "apply", "any"},
 	{"DescribeInstanceTypes", "apply", "any"},
 	{"DescribeImages", "apply", "any"},
 	{"DescribeSubnets", "apply", "any"},

@@ -200,6 +200,7 @@ static void stopped_and_dead(void **state)
 	s.look.fleet_set_ms = NOW_MS - MINUTE_MS;
 	s.look.frozen_until_ms = NOW_MS + 90 * MINUTE_MS;
 	s.look.daemon = 0;
+	s.look.has_healths = false;
 	expect(&s, &(struct status_show){.machines = true}, "status-stopped.txt");
 	finish(&s);
 }
