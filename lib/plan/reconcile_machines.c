@@ -127,6 +127,32 @@ static void adopt(struct view *v, const struct instance *i)
 	done_with(v, n, i);
 }
 
+/* The node has no row, and says that its machine came with another launch. */
+static bool lost_its_machine(const struct view *v, const struct node *n, const struct instance *i)
+{
+	const struct binding *b = view_row(v, n->name);
+	char *launch = extra_launch(n->extra);
+	bool other = launch && !str_eq(launch, i->launch);
+
+	free(launch);
+	return other && (!b || b->state == BINDING_FREE) && !(n->state & NS_POWERING_UP) && !nodeset_has(v->judged, n->name);
+}
+
+/* EC2 gives the addresses of machines that are gone to new ones. slurmctld asks only whether somebody answers there: it would hold
+ * the node up, and send its jobs to another node's machine, where they never end. */
+static void part(struct view *v, const struct node *n, const struct node *its)
+{
+	static const char code[] = "address-reused", why[] = "(Code:MachineGone)The machine of this node is gone, its address is now that of";
+
+	if ((n->state & NS_BASE) != NS_DOWN)
+		view_act(v, ACT_NODE_DOWN, code, n->name, NULL, NULL, "%s %s", why, its->name);
+	view_act(v, ACT_UNBIND, code, n->name, NULL, NULL, "%s %s", why, its->name);
+	if (!(n->state & (NS_DRAIN | NS_FAIL)))
+		view_act(v, ACT_NODE_POWER_DOWN, code, n->name, NULL, NULL, "%s %s", why, its->name);
+	if (nodeset_add(v->judged, n->name) < 0)
+		v->nomem = true;
+}
+
 /* The other nodes that slurmctld gives the machine's address. One of them has it, by its row or by what slurmctld says. */
 static void note_names(struct view *v, const struct instance *i)
 {
@@ -136,7 +162,11 @@ static void note_names(struct view *v, const struct instance *i)
 	for (size_t at = map_get(&v->node_at, i->private_ip); its && at != NONE; at = v->same_addr[at]) {
 		const struct node *n = &v->in->nodes->v[at];
 
-		if (n != its && could_have(v, n, i))
+		if (n == its || !could_have(v, n, i))
+			continue;
+		if (row != NONE && lost_its_machine(v, n, i))
+			part(v, n, its);
+		else
 			view_act(v, ACT_NOTE, "two-names", n->name, i->id, NULL,
 				 "it has the address of the machine of %s, %s; that node counts", its->name, i->private_ip);
 	}

@@ -92,6 +92,7 @@ static void fleet(struct world *w)
 	} else {
 		if (s->fleet_now)
 			w->stop_over_ms = w->now;
+		w->started_ms = w->now;
 		s->fleet = FLEET_START_REQUESTED;
 		s->fleet_now = false;
 		s->n_failure = 0;

@@ -41,6 +41,12 @@ void judge_kill(struct world *w, const struct snode *n, enum who who, const char
 	wrong(w, "%s ended running job %d on %s (%s)", who_text[who], n->job, n->name, how);
 }
 
+/* Since the program that acts began to look: what it does was right then. */
+static bool changed_meanwhile(const struct world *w)
+{
+	return w->started_ms >= w->look_ms || w->shortlist_ms >= w->look_ms || (w->calm && w->faults_end_ms >= w->look_ms);
+}
+
 /* A machine that comes up well is ended while its node waits for it: nothing is lost but money and time, which may go on for
  * ever. */
 void judge_waste(struct world *w, int machine, enum who who)
@@ -50,7 +56,7 @@ void judge_waste(struct world *w, int machine, enum who who)
 	    (m->state == INSTANCE_PENDING || m->state == INSTANCE_RUNNING) && !m->hung && !m->impaired_ms && !m->event_ms;
 	bool young = w->now - m->launch_ms < w->gen->resume_timeout_s * 1000;
 
-	if (who != WHO_LOOP || !works || !young || w->shortlist_ms >= w->look_ms || w->stop_over_ms)
+	if (who != WHO_LOOP || !works || !young || changed_meanwhile(w))
 		return;
 	for (int i = 0; i < w->n_node; i++) {
 		const struct snode *n = &w->node[i];
@@ -63,6 +69,18 @@ void judge_waste(struct world *w, int machine, enum who who)
 	}
 }
 
+void judge_update(struct world *w, const struct snode *n, uint32_t state, const char *reason)
+{
+	bool off = n->state & (NS_POWERED_DOWN | NS_POWERING_DOWN | NS_POWERING_UP | NS_POWER_DOWN);
+	bool asked = !fleet_serves(w->store->fleet) || changed_meanwhile(w);
+
+	if ((n->downed || n->drained) && n->held_ms < w->look_ms && !off && !asked && machine_works(w, n))
+		wrong(w, "clustermgtd changes %s (%#x), which a person holds", n->name, state);
+	if (reason && strstr(reason, "(Code:NoMachine)") && n->waking_ms < w->look_ms && w->now - n->waking_ms < w->orphan_ms)
+		wrong(w, "clustermgtd gives up %s as without a machine after %lld ms", n->name,
+		      (long long)(w->now - n->waking_ms));
+}
+
 /* --- in the end */
 
 static const char *judge_machine(const struct world *w, int i)
@@ -72,6 +90,9 @@ static const char *judge_machine(const struct world *w, int i)
 
 	if (!ec2_alive(m))
 		return NULL;
+	for (int n = 0; n < w->n_node; n++)
+		if (w->node[n].ip == i && judge_held(&w->node[n]))
+			return NULL; /* that person's, with all that EC2 may do to it */
 	if (m->event_ms)
 		return no("machine %d is still to be replaced before its event", i);
 	for (int n = 0; n < w->n_node; n++) {

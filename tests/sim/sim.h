@@ -100,6 +100,8 @@ struct snode {
 	int job;	       /* NONE_OF = none */
 	int64_t completing_ms; /* until when its last job completes; 0 = not */
 	bool downed, drained;  /* by a person, and still */
+	int64_t held_ms;       /* since when */
+	int64_t waking_ms;     /* it powers up since, also if it was asked to again */
 	bool maint;	       /* in a person's maintenance reservation */
 };
 
@@ -247,6 +249,7 @@ struct world {
 	char violation[200];
 	int64_t look_ms;      /* when the program that acts now began to look */
 	int64_t stop_over_ms; /* when a stop that ends jobs was taken back */
+	int64_t started_ms;   /* when a stop was taken back */
 	char wrong[400];      /* the first thing that must never happen */
 	/* totals */
 	int launched, kills, loops, requeues, steps;
@@ -311,6 +314,8 @@ void faults_over(struct world *w);
 const char *judge_settled(struct world *w); /* NULL = all is well now; else what is not; borrowed until the next call */
 /* A running job's node or machine is taken away by us. */
 void judge_kill(struct world *w, const struct snode *n, enum who who, const char *how);
+/* clustermgtd changes a node's state: not one that a person holds, nor one that resume works on. */
+void judge_update(struct world *w, const struct snode *n, uint32_t state, const char *reason);
 void judge_waste(struct world *w, int machine, enum who who);
 bool judge_held(const struct snode *n); /* by a person */
 

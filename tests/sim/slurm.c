@@ -186,6 +186,8 @@ static void move_job(struct world *w, int job)
 
 static void wake(struct world *w, struct snode *n)
 {
+	if (!(n->state & NS_POWERING_UP))
+		n->waking_ms = w->now;
 	n->state &= ~(NS_POWER_UP | NS_POWERED_DOWN);
 	n->state |= NS_POWERING_UP | NS_NO_RESPOND;
 	n->boot_req_ms = w->now;
@@ -348,6 +350,10 @@ void slurm_update(struct world *w, struct snode *n, uint32_t state, const char *
 	     : state == NS_POWER_DOWN ? "POWER_DOWN"
 				      : "POWER_DOWN_FORCE",
 	     reason ? " \"" : "", reason ? reason : "", reason ? "\"" : "");
+	if (who == WHO_LOOP)
+		judge_update(w, n, state, reason);
+	if (who == WHO_PERSON && !judge_held(n))
+		n->held_ms = w->now;
 	n->downed = n->downed || (state == NS_DOWN && who == WHO_PERSON);
 	n->drained = n->drained || (state == NS_DRAIN && who == WHO_PERSON);
 	if (state == NS_DOWN)

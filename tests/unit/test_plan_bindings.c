@@ -229,6 +229,29 @@ static void test_two_names_for_a_machine(void **state)
 	world_destroy(&w);
 }
 
+/* A row was lost, its machine went, and EC2 gave the address to another node's machine, which answers slurmctld's pings. */
+static void test_address_reused(void **state)
+{
+	struct world w;
+	struct node *n;
+
+	(void)state;
+	world_create(&w);
+	n = add_node(&w, "q-dy-a-1", RUN, "10.0.0.1", "L0");
+	add_node(&w, "q-dy-a-2", RUN, "10.0.0.1", "L1");
+	add_machine(&w, "i-1", "10.0.0.1", "L1", 0);
+	add_row(&w, "q-dy-a-2", "L1", "i-1", HOUR);
+	expect(&w, "down:address-reused q-dy-a-1 -, unbind:address-reused q-dy-a-1 -, power-down:address-reused q-dy-a-1 -");
+	n->state = NS_IDLE | NS_CLOUD | NS_DRAIN; /* a person's hold stays */
+	expect(&w, "down:address-reused q-dy-a-1 -, unbind:address-reused q-dy-a-1 -");
+	n->state = RUN | NS_CLOUD | NS_POWERING_UP; /* resume is about to give it another one */
+	expect(&w, "note:two-names q-dy-a-1 i-1");
+	n->state = RUN | NS_CLOUD; /* its own row knows better */
+	add_row(&w, "q-dy-a-1", "L0", "i-0", 0);
+	expect(&w, "note:two-names q-dy-a-1 i-1");
+	world_destroy(&w);
+}
+
 /* The state file is an old copy: slurmctld knows better, unless the old machine still runs. */
 static void test_two_machines_for_a_name(void **state)
 {
@@ -328,6 +351,7 @@ int main(void)
 		cmocka_unit_test(test_slurmctld_forgot_addresses),
 		cmocka_unit_test(test_by_the_id_that_slurm_keeps),
 		cmocka_unit_test(test_two_names_for_a_machine),
+		cmocka_unit_test(test_address_reused),
 		cmocka_unit_test(test_two_machines_for_a_name),
 		cmocka_unit_test(test_tags_on_a_machine_of_somebody_else),
 		cmocka_unit_test(test_clock_set_forward),
