@@ -61,7 +61,7 @@ static int64_t came_up_ms(const struct judge *j, const struct node *n)
 {
 	size_t at = map_get(&j->bound, n->name);
 
-	if (at == SIZE_MAX || !node_state_is(n->state, ANY_UP, 0, NOT_UP | NS_NO_RESPOND) || !n->boot_time_s ||
+	if (at == SIZE_MAX || !node_state_is(n->state, ANY_UP, 0, NOT_UP | NS_NO_RESPOND | NS_INVALID_REG) || !n->boot_time_s ||
 	    n->slurmd_start_s > n->boot_time_s + j->in->gen->resume_timeout_s)
 		return 0;
 	/* Slurm counts seconds, rows milliseconds */

@@ -297,6 +297,8 @@ static void knows_who_came_up(void **state)
 		  .node = { { "q-dy-a-9", NS_IDLE | NS_POWERING_UP, NULL, 5, 1, 0, false } }, .want = "a 2" },
 		{ .why = "it is not heard", .fails = fails,
 		  .node = { { "q-dy-a-9", NS_IDLE | NS_NO_RESPOND, NULL, 5, 1, 0, false } }, .want = "a 2" },
+		{ .why = "Slurm refuses its hardware", .fails = fails,
+		  .node = { { "q-dy-a-9", NS_IDLE | NS_DRAIN | NS_INVALID_REG, NULL, 5, 1, 0, false } }, .want = "a 2" },
 		{ .why = "it is DOWN", .fails = fails, .node = { { "q-dy-a-9", NS_DOWN, NULL, 5, 1, 0, false } }, .want = "a 2" },
 		{ .why = "it is powered down: the times are of a former life", .fails = fails,
 		  .node = { { "q-dy-a-9", NS_IDLE | NS_POWERED_DOWN, NULL, 5, 1, 0, false } }, .want = "a 2" },
