@@ -68,7 +68,7 @@ static bool health_is_due(const struct world *w, const struct kept *k)
 {
 	int64_t period = w->settings->loop_s * 1000 - 1000;
 
-	return !k->healths_read || clock_mono_ms() - k->healths_mono_ms >= (period < HEALTH_MS ? period : HEALTH_MS);
+	return !k->healths_read || k->healths_partial || clock_mono_ms() - k->healths_mono_ms >= (period < HEALTH_MS ? period : HEALTH_MS);
 }
 
 /* True if EC2 was asked. */
@@ -78,6 +78,7 @@ static bool read_health(struct world *w, struct observed *o, struct kept *k, int
 
 	if (due) {
 		k->healths_read = clouds_read_health(w, o, &k->healths, deadline);
+		k->healths_partial = !o->ec2;
 		k->healths_mono_ms = clock_mono_ms();
 	}
 	o->healths = o->instances && k->healths_read ? &k->healths : NULL;

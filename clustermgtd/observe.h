@@ -45,6 +45,7 @@ struct kept {
 	struct clock_watch clock;
 	struct healths healths; /* as EC2 told last */
 	bool healths_read;
+	bool healths_partial; /* a cloud was away then: who of it is unwell is not known, so it is asked again at once */
 	int64_t healths_mono_ms; /* when it was asked last */
 	struct metrics metrics;
 };

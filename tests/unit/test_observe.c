@@ -293,6 +293,28 @@ static void reads_who_is_unwell(void **state)
 	fake_close(&w);
 }
 
+/* A cloud that was away is no cloud whose machines are well: a drain of ours would be taken back. */
+static void asks_again_for_a_cloud_that_was_away(void **state)
+{
+	struct kept k = {0};
+	struct world w;
+
+	(void)state;
+	fake_open(&w, true);
+	fake_second_cloud(&w);
+	old_machine("i-1", 0);
+	old_machine("i-2", 1);
+	set_unwell("i-1,i-2");
+	expect_unwell(&w, &k, "i-1,i-2");
+	k.healths_mono_ms -= 60000;
+	fake.second_away = true;
+	expect_unwell(&w, &k, "i-1");
+	fake.second_away = false;
+	expect_unwell(&w, &k, "i-1,i-2");
+	kept_clear(&k);
+	fake_close(&w);
+}
+
 /* ---- trouble of a source */
 
 static size_t count_events(struct world *w, const char *type, const char *text)
@@ -476,6 +498,7 @@ int main(void)
 	    cmocka_unit_test(names_what_was_not_read),	     cmocka_unit_test(reads_every_cloud),
 	    cmocka_unit_test(follows_a_block),		     cmocka_unit_test(sweeps_left_over_reservations),
 	    cmocka_unit_test(keeps_the_capacity_memory),
+	    cmocka_unit_test(asks_again_for_a_cloud_that_was_away),
 	    cmocka_unit_test(reads_who_is_unwell),	     cmocka_unit_test(tells_trouble_at_both_ends),
 	    cmocka_unit_test(state_file_of_somebody_else),   cmocka_unit_test(sees_that_the_clock_was_set),
 	    cmocka_unit_test(ages_begin_when_the_clock_was_set), cmocka_unit_test(notes_are_said_once),
