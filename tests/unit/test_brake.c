@@ -263,6 +263,8 @@ static void test_confirm(void **state)
 	w.in.confirmed_ms = NOW - 1; /* of last time */
 	assert_int_equal(look(&w, NOW, 1, 20), 0);
 	assert_int_equal(look(&w, NOW + 1000, 1, 20), 0);
+	w.in.confirmed_ms = NOW + 7200000; /* the clock was set back since */
+	assert_int_equal(look(&w, NOW + 1200, 1, 20), 0);
 	w.in.confirmed_ms = NOW + 1500;
 	assert_int_equal(look(&w, NOW + 2000, 1, 40), 40);
 	/* it is for those that were asked for, not for what comes later */
