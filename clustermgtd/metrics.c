@@ -349,7 +349,7 @@ static void tell_trouble(struct out *o, const struct metrics *m, const struct wo
 	tell_protection(o, w->gen, seen->protection);
 	tell_violations(o, m, seen);
 	one(o, "brake_held_machines", "gauge", "Machines in use that are not ended until a second look or a person confirms.",
-	    (int64_t)k->brake.instances.n);
+	    (int64_t)k->brake.held);
 	one(o, "frozen", "gauge", "1 while slurm-ec2 freeze holds all actions.", seen->frozen_until_ms > clock_wall_ms());
 }
 
@@ -502,7 +502,7 @@ char *metrics_status(const struct world *w, const struct observed *o, const stru
 		buf_str(&b, ", frozen until ");
 		add_clock(&b, o->frozen_until_ms);
 	}
-	if (k->brake.instances.n)
-		buf_fmt(&b, ", %zu terminations held back", k->brake.instances.n);
+	if (k->brake.held)
+		buf_fmt(&b, ", %zu terminations held back", k->brake.held);
 	return buf_take(&b);
 }

@@ -319,6 +319,31 @@ static void status_line(void **state)
 	free(want);
 }
 
+/* What passed the brake is not held, though the brake remembers it until a look asks for less. */
+static void tells_what_the_brake_holds(void **state)
+{
+	static const struct {
+		size_t held;
+		const char *metric, *status;
+	} c[] = {{2, "\nslurm_ec2_brake_held_machines 2\n", ", 2 terminations held back"},
+		 {0, "\nslurm_ec2_brake_held_machines 0\n", NULL}};
+
+	(void)state;
+	assert_int_equal(strs_add(&kept.brake.instances, "i-1") || strs_add(&kept.brake.instances, "i-2"), 0);
+	for (size_t i = 0; i < COUNT(c); i++) {
+		char *text, *status;
+
+		kept.brake.held = c[i].held;
+		text = metrics_text(&w, &seen, &kept);
+		status = metrics_status(&w, &seen, &kept);
+		assert_non_null(strstr(text, c[i].metric));
+		assert_true(c[i].status ? strstr(status, c[i].status) != NULL : !strstr(status, "held back"));
+		free(text);
+		free(status);
+	}
+	brake_clear(&kept.brake);
+}
+
 static void words(void **state)
 {
 	static const struct {
@@ -531,7 +556,7 @@ static void alert_rules(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    EACH(numbers), EACH(unread), EACH(status_line), cmocka_unit_test(words), cmocka_unit_test(serves_one_page),
+	    EACH(numbers), EACH(unread), EACH(status_line), EACH(tells_what_the_brake_holds), cmocka_unit_test(words), cmocka_unit_test(serves_one_page),
 	    EACH(dashboard), EACH(alert_rules),
 	};
 
