@@ -113,6 +113,21 @@ static void set_one(struct world *w, const struct action *a, bool *failed)
 	free(detail);
 }
 
+/* A slurmctld that went away is noticed after ten seconds, each time: the others are not tried then. */
+static void set_all(struct world *w, const struct plan *p, bool *failed)
+{
+	bool away = false;
+
+	for (size_t i = 0; i < p->n; i++) {
+		if (p->v[i].kind != ACT_PARTITION || failed[i])
+			continue;
+		failed[i] = away && p->v[i].word;
+		if (!failed[i])
+			set_one(w, &p->v[i], &failed[i]);
+		away = away || (failed[i] && slurmctl_ping(NULL) < 0);
+	}
+}
+
 void partitions_carry(struct world *w, const struct plan *p, bool *failed)
 {
 	struct err e = { "" };
@@ -121,9 +136,7 @@ void partitions_carry(struct world *w, const struct plan *p, bool *failed)
 		return;
 	if (any(p, closes) && keep_list(w, p, failed, true, &e) < 0)
 		fail_all(p, failed, closes, &e);
-	for (size_t i = 0; i < p->n; i++)
-		if (p->v[i].kind == ACT_PARTITION && !failed[i])
-			set_one(w, &p->v[i], &failed[i]);
+	set_all(w, p, failed);
 	if (any(p, opens) && keep_list(w, p, failed, false, &e) < 0)
 		fail_all(p, failed, opens, &e);
 }

@@ -141,6 +141,7 @@ int slurmctl_partitions(struct partitions *out, struct err *e)
 
 int slurmctl_partition_state(const char *name, enum partition_state state, struct err *e)
 {
+	fake.vain += fake.slurm_away;
 	if (fake.slurm_away)
 		return err_set(e, "away");
 	strs_addf(&fake.trace, "slurm partition %s %s", name, partition_state_text(state));

@@ -20,7 +20,7 @@ struct fake {
 	struct nodes nodes;	/* what slurmctl_node and slurmctl_nodes show */
 	struct instances cloud; /* what EC2 has; terminated ones stay */
 	bool slurm_away, slurm_refuses;
-	int vain; /* updates and comments sent while slurmctld was away: each would wait for MessageTimeout */
+	int vain; /* updates of nodes, partitions and comments sent while slurmctld was away: each would wait for MessageTimeout */
 	bool ec2_away;		  /* reads and terminations fail */
 	bool second_away;	  /* the same in the second cloud */
 	bool health_away;	  /* EC2 does not tell which machines are unwell */

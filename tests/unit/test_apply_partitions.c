@@ -105,6 +105,13 @@ static void slurmctld_is_away(void **state)
 	assert_string_equal(word(FLEET_CLOSED_WORD), "q=UP");
 	fake_expect_nothing();
 	assert_int_equal(count_events("fleet-x"), 0);
+	/* many: it is noticed once, not for each */
+	fake.vain = 0;
+	add_partition(&p, "q", "DOWN", "UP");
+	add_partition(&p, "r", "DOWN", "UP");
+	add_partition(&p, "s", "DOWN", "UP");
+	assert_int_equal(carry(&p), 3);
+	assert_int_equal(fake.vain, 1);
 	fake_close(&w);
 }
 
