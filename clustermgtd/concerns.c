@@ -3,11 +3,15 @@
 #include "clustermgtd/concerns.h"
 
 #include "clustermgtd/observe.h"
+#include "lib/apply/apply.h"
 #include "lib/apply/launch.h"
 #include "lib/apply/wish.h"
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
+#include "lib/base/str.h"
+#include "lib/node/nodeset.h"
 #include "lib/plan/plan.h"
+#include "lib/state/store.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,21 +30,23 @@ static void tell_violation(struct world *w, const struct violation *v)
 	free(detail);
 }
 
+/* A lost state file is thousands of them: one transaction for all, and a hash to know them again. */
 static void tell_violations(struct world *w, struct concerns *c, const struct violations *l)
 {
-	struct strs now = {0};
+	struct nodeset *now = l->n ? nodeset_create() : NULL;
+	bool batch = now && w->store && store_batch_begin(w->store, NULL) == 0;
 
-	for (size_t i = 0; i < l->n; i++) {
+	for (size_t i = 0; now && i < l->n; i++) {
 		const struct violation *v = &l->v[i];
 		char *key = key_of(v);
-		bool known = key && strs_has(&c->violations, key);
 
-		if (key && !known)
+		if (key && nodeset_add(now, key) == 1 && !(c->violations && nodeset_has(c->violations, key)))
 			tell_violation(w, v);
-		if (!key || strs_take(&now, key) < 0)
-			break;
+		free(key);
 	}
-	strs_clear(&c->violations);
+	if (batch)
+		store_batch_end(w->store, 0, NULL); /* what could not be written was said */
+	nodeset_destroy(c->violations);
 	c->violations = now;
 }
 
@@ -112,7 +118,7 @@ bool concerns_frozen(struct world *w, struct concerns *c, const struct observed 
 
 void concerns_clear(struct concerns *c)
 {
-	strs_clear(&c->violations);
+	nodeset_destroy(c->violations);
 	free(c->plan);
 	*c = (struct concerns){0};
 }

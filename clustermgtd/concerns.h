@@ -4,20 +4,19 @@
 #ifndef SE_CLUSTERMGTD_CONCERNS_H
 #define SE_CLUSTERMGTD_CONCERNS_H
 
-#include "lib/base/str.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct brake;
+struct nodeset;
 struct observed;
 struct plan;
 struct world;
 
 /* From loop to loop. Zero-initialised = nothing said yet. */
 struct concerns {
-	struct strs violations; /* "code node instance" of those that are there */
+	struct nodeset *violations; /* "code node instance" of those that are there */
 	int64_t brake_ms;       /* since when the brake holds that was told last */
 	size_t brake_held;
 	bool frozen;

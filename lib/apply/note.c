@@ -89,6 +89,25 @@ static int forget_old(struct notes *l, int64_t now)
 	return 0;
 }
 
+/* One transaction: there may be thousands of them. */
+static void say_new(struct world *w, struct notes *l, const struct plan *p, int64_t now)
+{
+	bool batch = false;
+
+	for (size_t i = 0; i < p->n; i++) {
+		const struct action *a = &p->v[i];
+		char *key = a->kind == ACT_NOTE ? key_of(a->code, a->code ? strlen(a->code) : 0, a->node, a->instance) : NULL;
+
+		if (key && set_seen(l, key, now) == 1) {
+			batch = batch || (w->store && store_batch_begin(w->store, NULL) == 0);
+			say(w, a);
+		}
+		free(key);
+	}
+	if (batch)
+		store_batch_end(w->store, 0, NULL); /* what could not be written was said */
+}
+
 void notes_say(struct world *w, struct notes *l, const struct plan *p)
 {
 	int64_t now = clock_mono_ms();
@@ -100,14 +119,7 @@ void notes_say(struct world *w, struct notes *l, const struct plan *p)
 		return; /* said by a later loop, rather than twice */
 	}
 	l->remembered = true;
-	for (size_t i = 0; i < p->n; i++) {
-		const struct action *a = &p->v[i];
-		char *key = a->kind == ACT_NOTE ? key_of(a->code, a->code ? strlen(a->code) : 0, a->node, a->instance) : NULL;
-
-		if (key && set_seen(l, key, now) == 1)
-			say(w, a);
-		free(key);
-	}
+	say_new(w, l, p, now);
 	if (forget_old(l, now) < 0)
 		log_warn("out of memory");
 }
