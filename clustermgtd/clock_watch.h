@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#define CLOCK_AHEAD_MS 5000 /* a stamp further in the future is from before the clock was set back */
+
 /* Zero-initialised = no look yet. */
 struct clock_watch {
 	int64_t wall_ms, mono_ms; /* of the last look; wall_ms 0 = none */

@@ -21,14 +21,13 @@
 #include <string.h>
 
 #define HEALTH_MS 60000 /* what is not well is asked for so often; loops between, that a program asked for, use what was told */
-#define AHEAD_MS 5000
 
 /* The clock may have been set since the daemon before us. */
 static bool stamped_ahead(struct world *w, int64_t now)
 {
 	int64_t ok = 0, failed = 0;
 
-	return w->store && store_source(w->store, "loop", &ok, &failed, NULL, NULL) == 0 && ok > now + AHEAD_MS;
+	return w->store && store_source(w->store, "loop", &ok, &failed, NULL, NULL) == 0 && ok > now + CLOCK_AHEAD_MS;
 }
 
 static void look_at_clock(struct world *w, struct kept *k, bool quiet)
@@ -123,6 +122,7 @@ void observe(struct world *w, struct observed *o, struct kept *k, int64_t deadli
 	o->at_ms = clock_wall_ms();
 	o->clock_set_ms = k->clock.set_ms;
 	rows_read(w, o); /* first: what changes after it is not judged by this loop */
+	k->clock.set_ms = o->clock_set_ms;
 	read_slurm(o);
 	read_holds(w, o, k, quiet);
 	clouds_read(w, o, deadline);

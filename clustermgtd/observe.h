@@ -52,7 +52,7 @@ struct kept {
 
 struct observed {
 	int64_t at_ms;	       /* wall time when the look began */
-	int64_t clock_set_ms;  /* wall time at which the clock was set, 0 = not while we ran */
+	int64_t clock_set_ms;  /* wall time at which the clock was set, 0 = never, as far as we know */
 	bool slurm, ec2, rows; /* which sources were read; ec2: in every cloud */
 	struct err slurm_why, ec2_why, rows_why; /* and why not */
 	struct nodes nodes;

@@ -59,6 +59,19 @@ static bool worker_gone(const struct launch *l, int64_t clock_set_ms)
 	return start_time_ms(l->pid) > created + PID_SLACK_MS; /* another process has the number now */
 }
 
+/* A row from later than now is from before the clock was set back, which no daemon saw: ages count from now on. */
+static void notice_later_rows(struct observed *o)
+{
+	int64_t now = clock_wall_ms(), newest = 0;
+
+	for (size_t i = 0; i < o->bindings.n; i++)
+		newest = o->bindings.v[i].since_ms > newest ? o->bindings.v[i].since_ms : newest;
+	for (size_t i = 0; i < o->launches.n; i++)
+		newest = o->launches.v[i].created_ms > newest ? o->launches.v[i].created_ms : newest;
+	if (o->clock_set_ms == 0 && newest > now + CLOCK_AHEAD_MS)
+		o->clock_set_ms = now;
+}
+
 static int find_dead(struct observed *o)
 {
 	for (size_t i = 0; i < o->launches.n; i++) {
@@ -84,15 +97,14 @@ static int strip_prefix(struct kvs *l, const char *prefix)
 /* A time from before the clock was set back would hold a node for as long as that. */
 static int drop_absurd(struct observed *o)
 {
+	int64_t last = clock_wall_ms() + STATIC_BACKOFF_MS + CLOCK_AHEAD_MS, until;
 	struct kvs kept = {0};
-	int64_t until;
 	int rc = 0;
 
 	for (size_t i = 0; i < o->backoff.key.n && rc == 0; i++) {
 		const char *text = o->backoff.val.v[i];
 
-		if (num_i64(text, 0, INT64_MAX, &until, NULL) == 0 &&
-		    (!o->clock_set_ms || until <= o->at_ms + STATIC_BACKOFF_MS))
+		if (num_i64(text, 0, INT64_MAX, &until, NULL) == 0 && until <= last)
 			rc = kvs_add(&kept, o->backoff.key.v[i], text);
 	}
 	kvs_clear(&o->backoff);
@@ -109,8 +121,15 @@ static void read_rows(struct world *w, struct observed *o)
 		return;
 	}
 	o->rows = store_bindings(w->store, &o->bindings, e) == 0 && store_launches_open(w->store, &o->launches, e) == 0 &&
-		  store_counters(w->store, STATIC_BACKOFF_PREFIX, &o->backoff, e) == 0 && find_dead(o) == 0 &&
-		  strip_prefix(&o->backoff, STATIC_BACKOFF_PREFIX) == 0 && drop_absurd(o) == 0 && store_shortages(w->store, &o->shortages, e) == 0;
+		  store_counters(w->store, STATIC_BACKOFF_PREFIX, &o->backoff, e) == 0 &&
+		  store_shortages(w->store, &o->shortages, e) == 0;
+	if (!o->rows)
+		return;
+	notice_later_rows(o);
+	if (find_dead(o) < 0 || strip_prefix(&o->backoff, STATIC_BACKOFF_PREFIX) < 0 || drop_absurd(o) < 0) {
+		err_nomem(e);
+		o->rows = false;
+	}
 }
 
 /* ---- what a person asked for */

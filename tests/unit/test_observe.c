@@ -450,6 +450,30 @@ static void ages_begin_when_the_clock_was_set(void **state)
 	fake_close(&w);
 }
 
+/* The clock was set back while no daemon ran, and the last loop was before that: what the rows say shows it. */
+static void rows_later_than_now_are_judged(void **state)
+{
+	struct kept k = {0};
+	struct world w;
+	char *text;
+
+	(void)state;
+	fake_open(&w, true);
+	fake_node("q-dy-a-1", NS_IDLE | NS_CLOUD, "10.0.0.1", NULL);
+	fake_instance("i-1", "10.0.0.1", "l-1", INSTANCE_TERMINATED);
+	assert_int_equal(store_adopt(w.store, "q-dy-a-1", "l-1", "i-1", "10.0.0.1", NULL), 1);
+	fake_age("q-dy-a-1", -7200000);
+	fake_node("q-st-a-1", NS_IDLE | NS_CLOUD | NS_POWERED_DOWN, NODE_ADDR_PLACEHOLDER, NULL);
+	assert_int_equal(store_counter_set(w.store, STATIC_BACKOFF_PREFIX "q-st-a-1", clock_wall_ms() + 7200000, NULL), 0);
+	free(look(&w, &k)); /* the first sight is too new to be judged */
+	text = look(&w, &k);
+	assert_non_null(strstr(text, "down          machine-gone         node=q-dy-a-1"));
+	assert_non_null(strstr(text, "power-up      static-down          node=q-st-a-1"));
+	free(text);
+	kept_clear(&k);
+	fake_close(&w);
+}
+
 /* ---- notes */
 
 static void note(struct plan *p, const char *code, const char *node, const char *instance)
@@ -501,7 +525,8 @@ int main(void)
 	    cmocka_unit_test(asks_again_for_a_cloud_that_was_away),
 	    cmocka_unit_test(reads_who_is_unwell),	     cmocka_unit_test(tells_trouble_at_both_ends),
 	    cmocka_unit_test(state_file_of_somebody_else),   cmocka_unit_test(sees_that_the_clock_was_set),
-	    cmocka_unit_test(ages_begin_when_the_clock_was_set), cmocka_unit_test(notes_are_said_once),
+	    cmocka_unit_test(ages_begin_when_the_clock_was_set), cmocka_unit_test(rows_later_than_now_are_judged),
+	    cmocka_unit_test(notes_are_said_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
