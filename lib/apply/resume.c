@@ -97,16 +97,38 @@ static bool is_gone(const struct run *r, const struct instance *in, const struct
 	return in->state != INSTANCE_PENDING && in->state != INSTANCE_RUNNING && in->state != INSTANCE_UNKNOWN;
 }
 
+/* A new generation for a row that stays: a plan of clustermgtd that holds the machine for a leftover of the node's last life must
+ * not end it now. 1 done, 0 the row changed meanwhile, -1. */
+static int renew(struct run *r, const struct binding *b, struct err *e)
+{
+	int rc = store_batch_begin(r->w->store, e);
+
+	if (rc < 0)
+		return -1;
+	rc = store_free(r->w->store, b->node, b->generation, NULL, e);
+	if (rc == 1)
+		rc = store_adopt(r->w->store, b->node, b->launch, b->instance, b->ip, e);
+	return store_batch_end(r->w->store, rc, e);
+}
+
 /* A bound node is resumed again: Slurm lost track (a crash) or its machine died unseen. in: NULL = EC2 does not list it. */
 static int judge_bound(struct run *r, bool seen, const struct instance *in, const struct binding *b, struct strs *dead,
 		       struct binds *again)
 {
 	struct err e = {""};
+	int kept;
 
 	if (seen && is_gone(r, in, b)) {
 		log_info("%s: its machine %s is gone; a new one is launched", b->node, b->instance);
 		if (store_free(r->w->store, b->node, b->generation, NULL, &e) < 0)
 			log_warn("%s: %s", b->node, e.text);
+		return strs_add(dead, b->node);
+	}
+	kept = seen && !in ? 1 : renew(r, b, &e); /* one that is not listed yet goes on growing old */
+	if (kept < 0)
+		log_warn("%s: %s", b->node, e.text);
+	if (kept == 0) {
+		log_info("%s: its machine %s was just taken from it", b->node, b->instance);
 		return strs_add(dead, b->node);
 	}
 	log_info("%s: it has machine %s; its address is written again", b->node, b->instance);

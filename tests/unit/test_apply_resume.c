@@ -326,6 +326,33 @@ static void judges_an_older_binding(void **state)
 	}
 }
 
+/* A loop saw the machine as a leftover of a powered-down node, and slurmctld wakes the node before the loop acts. */
+static void keeps_its_machine_from_an_older_plan(void **state)
+{
+	struct bindings b = {0};
+	struct plan p = {0};
+	struct action *a;
+
+	(void)state;
+	fake_open(&w, true);
+	assert_int_equal(store_adopt(w.store, "q-dy-a-1", "l-1", "i-old", "10.0.0.9", NULL), 1);
+	fake_age("q-dy-a-1", 600000);
+	fake_instance("i-old", "10.0.0.9", "l-1", INSTANCE_RUNNING);
+	assert_int_equal(store_binding(w.store, "q-dy-a-1", &b, NULL), 0);
+	a = plan_add(&p, ACT_TERMINATE, "powered-down");
+	a->node = str_dup("q-dy-a-1");
+	a->instance = str_dup("i-old");
+	a->generation = b.v[0].generation;
+	assert_int_equal(resume("q-dy-a-1"), 0);
+	EXPECT_TRACE("ec2 describe *", "slurm q-dy-a-1=10.0.0.9 extra=*");
+	assert_int_equal(apply_plan(&w, &p, NULL, clock_mono_ms() + 100), 0);
+	fake_expect_nothing();
+	assert_string_equal(fake_row(&w, "q-dy-a-1"), "BOUND i-old");
+	bindings_clear(&b);
+	plan_clear(&p);
+	fake_close(&w);
+}
+
 static void foreign_names_get_no_address(void **state)
 {
 	(void)state;
@@ -390,7 +417,7 @@ int main(void)
 	    cmocka_unit_test(waits_for_addresses),
 	    cmocka_unit_test(keeps_the_row_without_an_address),
 	    cmocka_unit_test(does_not_doubt_a_young_binding),
-	    cmocka_unit_test(judges_an_older_binding),
+	    cmocka_unit_test(judges_an_older_binding), cmocka_unit_test(keeps_its_machine_from_an_older_plan),
 	    cmocka_unit_test(foreign_names_get_no_address),
 	    cmocka_unit_test(goes_on_without_slurmctld),
 	    cmocka_unit_test(waits_for_no_comment),
