@@ -57,15 +57,15 @@ const struct node_rule node_rules[] = {
 
 	/* ---- the machine is gone */
 	{ .code = "machine-gone", .bases = BASE_UP, .forbidden = HELD | OFF, .machine = MACHINE_GONE,
-	  .acts = DO_COUNT | DO_DOWN | DO_REPLACE | DO_END_UNLISTED, .says = GONE_TEXT,
+	  .acts = DO_COUNT | DO_DOWN | DO_REPLACE, .says = GONE_TEXT,
 	  .because = "Its machine is gone: DOWN requeues its jobs, and it goes back to idle~" },
 	{ .code = "machine-gone", .bases = BASE(NS_DOWN), .forbidden = HELD | OFF, .machine = MACHINE_GONE, .why = WHY_AUTOMATIC,
-	  .acts = DO_COUNT | DO_REPLACE | DO_END_UNLISTED, .says = GONE_TEXT,
+	  .acts = DO_COUNT | DO_REPLACE, .says = GONE_TEXT,
 	  .because = "Slurm had found it DOWN, and its machine is gone: it goes back to idle~" },
 	{ .code = "drained-gone", .required = NS_DRAIN, .forbidden = NS_FAIL | OFF, .machine = MACHINE_GONE | MACHINE_HALTED,
-	  .why = WHY_DRAIN_ENDS, .acts = DO_DOWN | DO_REPLACE | DO_END_UNLISTED, .says = GONE_TEXT,
+	  .why = WHY_DRAIN_ENDS, .acts = DO_DOWN | DO_REPLACE, .says = GONE_TEXT,
 	  .because = "Drained for its machine's health or hardware, and the machine is gone or stopped: it goes back to idle~" },
-	{ .code = "machine-gone-held", .forbidden = OFF, .machine = MACHINE_GONE, .acts = DO_DOWN | DO_CLEAN | DO_END_UNLISTED,
+	{ .code = "machine-gone-held", .forbidden = OFF, .machine = MACHINE_GONE, .acts = DO_DOWN | DO_CLEAN,
 	  .says = GONE_TEXT,
 	  .because = "A person holds it and its machine is gone: its jobs are requeued, the hold stays" },
 

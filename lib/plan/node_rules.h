@@ -90,11 +90,10 @@ enum node_watch {
 #define DO_DOWN 2u
 #define DO_DRAIN 4u
 #define DO_RESUME 8u
-#define DO_TERMINATE 16u
-#define DO_END_UNLISTED 32u /* also by an id that EC2 does not list: it may not list it yet */
-#define DO_UNBIND 64u
-#define DO_POWER_DOWN 128u
-#define DO_POWER_UP 256u
+#define DO_TERMINATE 16u /* also by an id that EC2 does not list: it may not list it yet, or not by our tag */
+#define DO_UNBIND 32u
+#define DO_POWER_DOWN 64u
+#define DO_POWER_UP 128u
 #define DO_CLEAN (DO_TERMINATE | DO_UNBIND)
 
 #define BASE(b) (1u << (b))

@@ -389,11 +389,10 @@ static void act_count(struct view *v, const struct verdict *d, const struct node
 		v->nomem = true;
 }
 
-static bool ends_machine(const struct view *v, const struct verdict *d, const char *instance)
+/* What EC2 lists as over needs no end. */
+static bool ends_machine(const struct verdict *d)
 {
-	if (d->machine & MACHINE_GONE)
-		return d->rule->acts & DO_END_UNLISTED && !view_instance(v, instance);
-	return d->rule->acts & DO_TERMINATE;
+	return d->rule->acts & DO_TERMINATE && !(d->machine & (MACHINE_SHUTTING | MACHINE_TERMINATED));
 }
 
 static void act_state(struct view *v, const struct verdict *d, const struct node *n, const char *instance, const char *reason)
@@ -424,7 +423,7 @@ static void act_machine(struct view *v, const struct verdict *d, const struct no
 	if (instance && r->acts & DO_COUNT && never_served(d, n, i))
 		act_count(v, d, n, instance);
 	act_state(v, d, n, instance, reason);
-	if (instance && ends_machine(v, d, instance))
+	if (instance && ends_machine(d))
 		view_terminate(v, r->code, n->name, instance, NULL, r->says);
 	if (instance && r->acts & DO_UNBIND)
 		view_act(v, ACT_UNBIND, r->code, n->name, instance, NULL, "%s", r->says);

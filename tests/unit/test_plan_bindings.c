@@ -326,7 +326,7 @@ static void test_clock_set_back(void **state)
 	w.clock_set_ms = w.now_ms - GRACE_MS + 1;
 	expect(&w, "terminate:powered-down q-dy-a-1 i-2, unbind:powered-down q-dy-a-1 i-2");
 	w.clock_set_ms = w.now_ms - GRACE_MS;
-	expect(&w, "unbind:powered-down q-dy-a-1 i-2, terminate:orphan - i-1");
+	expect(&w, "terminate:powered-down q-dy-a-1 i-2, unbind:powered-down q-dy-a-1 i-2, terminate:orphan - i-1");
 	world_destroy(&w);
 }
 

@@ -294,7 +294,10 @@ static const struct one ones[] = {
 	/* powering-down, powered-down */
 	{ .why = "suspend program did nothing", .state = IDLE | NS_POWERING_DOWN, .row = 'B', .machine = ALIVE,
 	  .want = "terminate:powering-down unbind:powering-down" },
-	{ .why = "its machine is gone already", .state = IDLE | NS_POWERING_DOWN, .row = 'B', .want = "unbind:powering-down" },
+	{ .why = "its machine is gone already", .state = IDLE | NS_POWERING_DOWN, .row = 'B', .machine = INSTANCE_TERMINATED,
+	  .want = "unbind:powering-down" },
+	{ .why = "its machine is not listed, by a tag taken away: nobody else knows its id", .state = IDLE | NS_POWERING_DOWN,
+	  .row = 'B', .want = "terminate:powering-down unbind:powering-down" },
 	{ .why = "powering down, EC2 not read: ending by id is safe", .state = IDLE | NS_POWERING_DOWN, .row = 'B',
 	  .unread = NO_EC2,
 	  .want = "terminate:powering-down unbind:powering-down" },
