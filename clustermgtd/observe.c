@@ -123,11 +123,11 @@ void observe(struct world *w, struct observed *o, struct kept *k, int64_t deadli
 	o->clock_set_ms = k->clock.set_ms;
 	rows_read(w, o); /* first: what changes after it is not judged by this loop */
 	k->clock.set_ms = o->clock_set_ms;
-	read_slurm(o);
-	read_holds(w, o, k, quiet);
 	clouds_read(w, o, deadline);
 	health_asked = read_health(w, o, k, deadline);
 	block_watch_read(w, &k->blocks, deadline, quiet);
+	read_slurm(o); /* last: EC2 may take its minute, and a node that came back meanwhile has a job by now */
+	read_holds(w, o, k, quiet);
 	if (!quiet)
 		report(w, o, k, health_asked);
 }

@@ -93,6 +93,7 @@ static int show(const struct node *n, struct nodes *out)
 	o->addr = str_dup(n->addr);
 	o->extra = str_dup(n->extra);
 	o->reason = str_dup(n->reason);
+	o->reason_time_s = n->reason_time_s;
 	return 0;
 }
 
@@ -639,6 +640,8 @@ static void describe(const struct aws *a, struct ec2_call *c)
 
 	c->sent = true;
 	assert_int_equal(strs_addf(&fake.trace, "ec2%s describe %s", a ? " second" : "", c->body), 0);
+	if (fake.on_describe)
+		fake.on_describe();
 	if (away(a)) {
 		c->error.class = AWS_TRANSIENT;
 		return;

@@ -30,6 +30,7 @@ struct fake {
 	int capacity;		 /* machines that can come, in all */
 	int hide_ip;		 /* that many answers show no address */
 	void (*on_update)(void); /* called once, at the next update of nodes */
+	void (*on_describe)(void); /* called while EC2 lists the cluster's machines */
 	void (*on_run)(void);	 /* called while EC2 "launches", before the answer */
 	void (*on_terminate)(void); /* called while EC2 ends machines */
 	struct kvs partitions;	 /* name -> state that slurmctld has */

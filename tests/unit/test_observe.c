@@ -117,6 +117,40 @@ static void reads_every_cloud(void **state)
 	fake_close(&w);
 }
 
+static void comes_back(void)
+{
+	fake.nodes.v[0].state = NS_ALLOCATED | NS_CLOUD;
+	free(fake.nodes.v[0].reason);
+	fake.nodes.v[0].reason = NULL;
+}
+
+/* EC2 takes its time; a node that answers again meanwhile, and has a job, is not replaced. */
+static void sees_slurm_last(void **state)
+{
+	struct kept k = {0};
+	struct world w;
+	struct node *n;
+	char *text;
+
+	(void)state;
+	fake_open(&w, true);
+	n = fake_node("q-dy-a-1", NS_DOWN | NS_CLOUD | NS_NO_RESPOND, "10.0.0.1", NULL);
+	n->reason = str_dup("Not responding");
+	n->reason_time_s = clock_wall_ms() / 1000 - 3600;
+	fake_instance("i-1", "10.0.0.1", "l-1", INSTANCE_RUNNING);
+	assert_int_equal(store_adopt(w.store, "q-dy-a-1", "l-1", "i-1", "10.0.0.1", NULL), 1);
+	fake_age("q-dy-a-1", 3600000);
+	text = look(&w, &k);
+	assert_non_null(strstr(text, "terminate     node-down "));
+	free(text);
+	fake.on_describe = comes_back;
+	text = look(&w, &k);
+	assert_null(strstr(text, "terminate "));
+	free(text);
+	kept_clear(&k);
+	fake_close(&w);
+}
+
 #define STATIC_UP                                                                                                              \
 	"power-up      static-down          node=block-st-c-1 (static node)\n"                                                 \
 	"power-up      static-down          node=block-st-c-2 (static node)\n"
@@ -520,6 +554,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(names_what_was_not_read),	     cmocka_unit_test(reads_every_cloud),
+	    cmocka_unit_test(sees_slurm_last),
 	    cmocka_unit_test(follows_a_block),		     cmocka_unit_test(sweeps_left_over_reservations),
 	    cmocka_unit_test(keeps_the_capacity_memory),
 	    cmocka_unit_test(asks_again_for_a_cloud_that_was_away),
