@@ -51,6 +51,8 @@ static const char *const migrations[] = {
 	"CREATE INDEX failure_resource ON failure(queue, resource);",
 	"ALTER TABLE source ADD COLUMN since_ms INTEGER NOT NULL DEFAULT 0;",
 	"ALTER TABLE event ADD COLUMN jobs TEXT;",
+	/* is this machine counted already: asked for each of thousands when a cluster's image is broken */
+	"CREATE INDEX failure_instance ON failure(instance) WHERE instance IS NOT NULL;",
 };
 #define VERSION ((int)(sizeof migrations / sizeof *migrations))
 

@@ -503,7 +503,7 @@ static void newer_version(void **state)
 	assert_null(store_open(path, &note, &e));
 	assert_non_null(strstr(e.text, "newer slurm-ec2"));
 	assert_null(store_open_readonly(path, &e));
-	raw_sql("PRAGMA user_version = 5"); /* it was left alone */
+	raw_sql("PRAGMA user_version = 6"); /* it was left alone */
 	store_close(open_store());
 }
 
