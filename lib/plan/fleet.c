@@ -8,6 +8,7 @@
 #include "lib/node/map.h"
 #include "lib/node/name.h"
 #include "lib/node/nodeset.h"
+#include "lib/plan/node_rules.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -194,14 +195,10 @@ static enum duty duty_of(const struct fleet_input *in, const struct node *n, con
 	return base == NS_IDLE && n->state & NS_POWERING_UP ? DUTY_WAKING : DUTY_IDLE;
 }
 
-/* Reason for Slurm. What a person wrote is kept. */
 static char *reason_of(const struct node *n, enum action_kind kind)
 {
-	const char *was = n->reason && n->reason[0] && !str_prefix(n->reason, OURS) && !str_prefix(n->reason, "(Code:") ? n->reason
-															: NULL;
-	const char *text = kind == ACT_NODE_DOWN ? "(Code:" CODE_FLEET_STOPPED ")The fleet is stopped" : OURS STOPPED_TEXT;
-
-	return was ? str_fmt("%s (was: %s)", text, was) : str_dup(text);
+	return node_reason_replace(kind == ACT_NODE_DOWN ? "(Code:" CODE_FLEET_STOPPED ")The fleet is stopped" : OURS STOPPED_TEXT,
+				   n->reason);
 }
 
 static int act_node(struct plan *out, enum action_kind kind, const struct node *n, const struct binding *row, const char *word)

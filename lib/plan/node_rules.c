@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define OURS "slurm-ec2: "
+#define WAS "(was: "
 #define GONE_TEXT "(Code:MachineGone)The machine of this node is gone"
 #define STOPPED_TEXT "(Code:MachineStopped)The machine of this node stopped"
 #define CODE_HEALTH "(Code:HealthCheck)"
@@ -306,17 +307,16 @@ const struct node_never *node_never_find(uint32_t state)
 
 /* ---- whose words */
 
-/* "(Code:X)TEXT" and what may follow. */
-static const char *coded(const char *reason)
+const char *node_reason_text(const char *reason)
 {
-	const char *end = str_prefix(reason, "(Code:") ? strchr(reason, ')') : NULL;
+	const char *end = reason && str_prefix(reason, "(Code:") ? strchr(reason, ')') : NULL;
 
 	return end ? end + 1 : NULL;
 }
 
 bool reconcile_disabled(const char *reason)
 {
-	const char *text = reason ? coded(reason) : NULL;
+	const char *text = node_reason_text(reason);
 
 	return text && str_prefix(text, REASON_DISABLED);
 }
@@ -324,15 +324,15 @@ bool reconcile_disabled(const char *reason)
 /* A DOWN that came after a drain has the drain's words behind its own. */
 static bool drained(const char *reason)
 {
-	const char *was = strstr(reason, "(was: ");
+	const char *was = strstr(reason, WAS);
 
 	return str_prefix(reason, CODE_HEALTH) || str_prefix(reason, CODE_EVENT) || str_prefix(reason, CODE_INVALID) ||
-	       (was && node_why(was + strlen("(was: ")) & WHY_DRAIN_ENDS);
+	       (was && node_why(was + strlen(WAS)) & WHY_DRAIN_ENDS);
 }
 
 static enum node_why why_coded(const char *reason)
 {
-	const char *text = coded(reason);
+	const char *text = node_reason_text(reason);
 
 	if (drained(reason))
 		return WHY_DRAINED;
@@ -381,4 +381,13 @@ enum node_why node_why(const char *reason)
 			return known[i].why;
 	/* scontrol reboot writes its words behind those of whoever asked for it */
 	return ends_with(reason, "reboot timed out") ? WHY_SLURM : WHY_PERSON;
+}
+
+char *node_reason_replace(const char *text, const char *old)
+{
+	const char *tail = old ? strstr(old, WAS) : NULL;
+
+	if (node_why(old) & (WHY_DRAINED | WHY_PERSON | WHY_SLURM | WHY_INVALID))
+		return str_fmt("%s " WAS "%s)", text, old);
+	return tail ? str_fmt("%s %s", text, tail) : str_dup(text);
 }

@@ -153,6 +153,11 @@ bool node_rule_watches(uint32_t state);
 /* Why Slurm cannot show that state, or NULL. */
 const struct node_never *node_never_find(uint32_t state);
 enum node_why node_why(const char *reason);
+/* What follows "(Code:X)" in a Reason, NULL if it does not begin so. Borrowed. */
+const char *node_reason_text(const char *reason);
+/* The Reason `text` in place of `old` (may be NULL): what a person or Slurm wrote is kept behind it, "(was: ...)", also when ours is
+ * replaced by another of ours. A drain of ours is kept whole, for by it the node is known again. Caller frees; NULL on no memory. */
+char *node_reason_replace(const char *text, const char *old);
 
 /* The table as text (`clustermgtd --explain`), and as a part of the manual page. Caller frees; NULL on no memory. */
 char *node_rules_text(void);

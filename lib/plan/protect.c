@@ -8,6 +8,7 @@
 #include "lib/node/map.h"
 #include "lib/node/name.h"
 #include "lib/node/nodeset.h"
+#include "lib/plan/node_rules.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,12 +18,11 @@
 #define WORKING ((1u << NS_ALLOCATED) | (1u << NS_MIXED))
 #define NOT_UP (NS_POWERING_UP | NS_POWERED_DOWN | NS_POWERING_DOWN)
 
-/* "(Code:X)TEXT" and what may follow. */
 static bool says(const char *reason, const char *text)
 {
-	const char *end = reason && str_prefix(reason, "(Code:") ? strchr(reason, ')') : NULL;
+	const char *told = node_reason_text(reason);
 
-	return end && str_prefix(end + 1, text);
+	return told && str_prefix(told, text);
 }
 
 bool protect_reason(const char *reason)

@@ -263,36 +263,20 @@ static char *date_text(int64_t ms)
 		       (int)(minutes / 60 % 24), (int)(minutes % 60));
 }
 
-/* What a person or Slurm wrote is kept behind our words, also when ours are replaced by others of ours. A drain of ours is kept
- * whole, for by it the node is known again. */
-static char *with_was(char *text, const struct node *n, enum node_why why)
-{
-	const char *tail = n->reason ? strstr(n->reason, "(was: ") : NULL;
-	char *both = NULL;
-
-	if (!text)
-		return NULL;
-	if (why & (WHY_DRAINED | WHY_PERSON | WHY_SLURM | WHY_INVALID))
-		both = str_fmt("%s (was: %s)", text, n->reason);
-	else if (tail)
-		both = str_fmt("%s %s", text, tail);
-	else
-		return text;
-	free(text);
-	return both;
-}
-
 /* EC2's word for how the machine went. */
 static const char *spot_text(const char *why)
 {
 	return why && str_prefix(why, "Server.Spot") ? ", EC2 took the spot machine back" : "";
 }
 
-static char *gone_reason(const struct node_rule *r, const struct instance *i)
+static char *gone_reason(const struct node_rule *r, const struct instance *i, const char *old)
 {
 	const char *why = i ? i->state_reason : NULL;
+	char *text = str_fmt("%s%s%s%s", r->says, why ? ": " : "", why ? why : "", spot_text(why));
+	char *both = text ? node_reason_replace(text, old) : NULL;
 
-	return str_fmt("%s%s%s%s", r->says, why ? ": " : "", why ? why : "", spot_text(why));
+	free(text);
+	return both;
 }
 
 static char *impaired_reason(const struct view *v, const struct node_rule *r, const struct health *h)
@@ -360,7 +344,7 @@ static char *reason_of(const struct view *v, const struct verdict *d, const stru
 		return short_reason(v, d);
 	if (d->machine & (MACHINE_IMPAIRED | MACHINE_EVENT) && r->says[strlen(r->says) - 1] == ')')
 		return health_reason(v, d, i);
-	return with_was(d->machine & (MACHINE_GONE | MACHINE_HALTED) ? gone_reason(r, i) : str_dup(r->says), n, d->why);
+	return d->machine & (MACHINE_GONE | MACHINE_HALTED) ? gone_reason(r, i, n->reason) : node_reason_replace(r->says, n->reason);
 }
 
 /* ---- what a row does */
@@ -436,7 +420,7 @@ static void act_power(struct view *v, const struct verdict *d, const struct node
 
 	if (!(d->rule->acts & (DO_POWER_DOWN | DO_POWER_UP)))
 		return;
-	reason = with_was(str_dup(d->rule->says), n, d->why);
+	reason = node_reason_replace(d->rule->says, n->reason);
 	if (!reason)
 		v->nomem = true;
 	else if (d->rule->acts & DO_POWER_DOWN)
