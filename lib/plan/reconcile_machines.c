@@ -8,6 +8,7 @@
 #include "lib/plan/reconcile_view.h"
 
 #include "lib/node/extra.h"
+#include "lib/plan/node_rules.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -142,15 +143,22 @@ static bool lost_its_machine(const struct view *v, const struct node *n, const s
  * the node up, and send its jobs to another node's machine, where they never end. */
 static void part(struct view *v, const struct node *n, const struct node *its)
 {
-	static const char code[] = "address-reused", why[] = "(Code:MachineGone)The machine of this node is gone, its address is now that of";
+	static const char code[] = "address-reused";
+	bool down = (n->state & NS_BASE) == NS_DOWN;
+	bool held = n->state & (NS_DRAIN | NS_FAIL) || (down && node_why(n->reason) == WHY_PERSON);
+	char *text = str_fmt("(Code:MachineGone)The machine of this node is gone, its address is now that of %s", its->name);
+	char *reason = text ? node_reason_replace(text, n->reason) : NULL;
 
-	if ((n->state & NS_BASE) != NS_DOWN)
-		view_act(v, ACT_NODE_DOWN, code, n->name, NULL, NULL, "%s %s", why, its->name);
-	view_act(v, ACT_UNBIND, code, n->name, NULL, NULL, "%s %s", why, its->name);
-	if (!(n->state & (NS_DRAIN | NS_FAIL)))
-		view_act(v, ACT_NODE_POWER_DOWN, code, n->name, NULL, NULL, "%s %s", why, its->name);
-	if (nodeset_add(v->judged, n->name) < 0)
+	if (!reason || nodeset_add(v->judged, n->name) < 0)
 		v->nomem = true;
+	if (reason && !down)
+		view_act(v, ACT_NODE_DOWN, code, n->name, NULL, NULL, "%s", reason);
+	if (reason)
+		view_act(v, ACT_UNBIND, code, n->name, NULL, NULL, "%s", text);
+	if (reason && !held)
+		view_act(v, ACT_NODE_POWER_DOWN, code, n->name, NULL, NULL, "%s", reason);
+	free(text);
+	free(reason);
 }
 
 /* The other nodes that slurmctld gives the machine's address. One of them has it, by its row or by what slurmctld says. */

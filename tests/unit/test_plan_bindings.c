@@ -12,6 +12,7 @@
 #include "lib/plan/capacity.h"
 #include "lib/plan/reconcile.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,6 +108,8 @@ static struct instance *add_machine(struct world *w, const char *id, const char 
 }
 
 /* "kind:code node instance" of each action, in order. */
+static char first_reason[200]; /* of the last plan */
+
 static void expect(struct world *w, const char *want)
 {
 	int64_t now = w->now_ms ? w->now_ms : NOW;
@@ -127,6 +130,7 @@ static void expect(struct world *w, const char *want)
 
 	if (reconcile_plan(&in, &p, &e))
 		fail_msg("%s", e.text);
+	snprintf(first_reason, sizeof(first_reason), "%s", p.n && p.v[0].reason ? p.v[0].reason : "");
 	for (size_t i = 0; i < p.n; i++)
 		buf_fmt(&b, "%s%s:%s %s %s", i ? ", " : "", action_kind_text(p.v[i].kind), p.v[i].code,
 			p.v[i].node ? p.v[i].node : "-", p.v[i].instance ? p.v[i].instance : "-");
@@ -242,8 +246,15 @@ static void test_address_reused(void **state)
 	add_machine(&w, "i-1", "10.0.0.1", "L1", 0);
 	add_row(&w, "q-dy-a-2", "L1", "i-1", HOUR);
 	expect(&w, "down:address-reused q-dy-a-1 -, unbind:address-reused q-dy-a-1 -, power-down:address-reused q-dy-a-1 -");
-	n->state = NS_IDLE | NS_CLOUD | NS_DRAIN; /* a person's hold stays */
+	n->reason = str_dup("bad disk");
+	n->state = NS_IDLE | NS_CLOUD | NS_DRAIN; /* a person's hold stays, and its words */
 	expect(&w, "down:address-reused q-dy-a-1 -, unbind:address-reused q-dy-a-1 -");
+	assert_string_equal(first_reason, "(Code:MachineGone)The machine of this node is gone, its address is now that of q-dy-a-2 "
+					  "(was: bad disk)");
+	n->state = NS_DOWN | NS_CLOUD;
+	expect(&w, "unbind:address-reused q-dy-a-1 -");
+	free(n->reason);
+	n->reason = NULL;
 	n->state = RUN | NS_CLOUD | NS_POWERING_UP; /* resume is about to give it another one */
 	expect(&w, "note:two-names q-dy-a-1 i-1");
 	n->state = RUN | NS_CLOUD; /* its own row knows better */
