@@ -106,7 +106,8 @@ char *event_line(const struct event_head *h, int64_t time_ms, enum event_level l
 	return text;
 }
 
-enum event_level event_level_of(const char *type)
+/* Of an event type of ours. */
+static enum event_level level_of(const char *type)
 {
 	static const struct {
 		const char *type;
@@ -280,7 +281,7 @@ static int put_jobs(struct json_object *o, const struct strs *jobs)
 void apply_event_line(struct world *w, const char *type, const char *node, const char *instance, const struct strs *jobs,
 		      const char *detail)
 {
-	enum event_level level = event_level_of(type);
+	enum event_level level = level_of(type);
 	struct json_object *o;
 
 	if (!event_is_logged(w, level))

@@ -58,7 +58,5 @@ void event_log_close(struct event_log *l); /* takes NULL */
  * no memory. */
 char *event_line(const struct event_head *h, int64_t time_ms, enum event_level level, const char *type, const char *message,
 		 struct json_object *detail);
-/* The level of an event type of ours. */
-enum event_level event_level_of(const char *type);
 
 #endif

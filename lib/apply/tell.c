@@ -42,7 +42,7 @@ static int update(const struct node_update *u, bool *there, int64_t deadline, st
 	return rc < 0 ? -1 : 0;
 }
 
-int tell_update(const struct node_update *u, int64_t deadline, struct err *e)
+static int send_update(const struct node_update *u, int64_t deadline, struct err *e)
 {
 	bool there = false;
 
@@ -59,7 +59,7 @@ int tell_no_machine(const char *const *names, size_t n, int64_t deadline, struct
 		return err_nomem(e);
 	for (size_t i = 0; i < n; i++)
 		addrs[i] = NODE_ADDR_PLACEHOLDER;
-	rc = tell_update(&u, deadline, e);
+	rc = send_update(&u, deadline, e);
 	free(addrs);
 	return rc;
 }
@@ -82,5 +82,5 @@ int tell_state(const char *const *names, size_t n, uint32_t state, const char *r
 {
 	struct node_update u = {.names = names, .n = n, .state = state, .reason = reason};
 
-	return tell_update(&u, deadline, e);
+	return send_update(&u, deadline, e);
 }

@@ -8,10 +8,9 @@
 #include <stdint.h>
 
 struct err;
-struct node_update;
 
-/* Send u. While slurmctld does not answer, try again until deadline_mono_ms (or apply_stop); a refusal is final at once. */
-int tell_update(const struct node_update *u, int64_t deadline_mono_ms, struct err *e);
+/* While slurmctld does not answer, each tries again until deadline_mono_ms (or apply_stop); a refusal is final at once. */
+
 /* Placeholder address and no launch id: the node has no machine. */
 int tell_no_machine(const char *const *names, size_t n, int64_t deadline_mono_ms, struct err *e);
 /* Address and machine of each node and the launch they all come from. *there: slurmctld took the caller's update before this one, so it is
