@@ -8,8 +8,8 @@ import json
 import statistics
 import sys
 
-# IDLE+CLOUD, with NOT_RESPONDING and POWERING_UP; numbers of every release since 21.08, big-endian in the file of all of them.
-STARTING, UP = bytes.fromhex("00004882"), bytes.fromhex("00000082")
+# IDLE+CLOUD, with NOT_RESPONDING and POWERING_UP, with NOT_RESPONDING, alone; numbers of every release since 21.08, big-endian in the file of all of them.
+STARTING, LOST, UP = bytes.fromhex("00004882"), bytes.fromhex("00000882"), bytes.fromhex("00000082")
 KEPT_SLACK_KB = 256  # what the allocator may move
 
 
@@ -19,7 +19,7 @@ def up(count, path):
     if text.count(STARTING) != count:
         sys.exit(f"{path}: {text.count(STARTING)} nodes are powering up, not {count}")
     with open(path, "wb") as f:
-        f.write(text.replace(STARTING, UP))
+        f.write(text.replace(STARTING, UP).replace(LOST, UP))
 
 
 # name, key, divisor, digits
