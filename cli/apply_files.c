@@ -343,7 +343,7 @@ static int warn_if_still(struct apply_job *j, struct err *e)
 	struct wish wish = { .frozen_until_ms = 0 };
 	struct err unread = { 0 };
 	struct store *s;
-	char clock[10];
+	char clock[CLOCK_MINUTE];
 
 	if (user_become(j->gen->slurm_user, e))
 		return -1;

@@ -30,7 +30,7 @@ struct options {
 
 static void say_hindrances(const struct fleet_view *v)
 {
-	char clock[10];
+	char clock[CLOCK_MINUTE];
 
 	if (!v->watched)
 		puts("clustermgtd does not run, so nothing happens yet: systemctl start slurm-ec2-clustermgtd");

@@ -24,7 +24,7 @@ struct options {
 
 static int show(struct fleet_view *v, struct err *e)
 {
-	char clock[10];
+	char clock[CLOCK_MINUTE];
 
 	if (fleet_view_words(v, e))
 		return -1;

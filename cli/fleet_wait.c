@@ -73,7 +73,7 @@ static int hindered_start(const struct fleet_view *v, int64_t since_ms, struct e
 /* -1 if it cannot come to the goal by itself. */
 static int hindered(const struct fleet_view *v, enum fleet_status goal, int64_t since_ms, struct err *e)
 {
-	char clock[10];
+	char clock[CLOCK_MINUTE];
 
 	if (!v->watched)
 		return err_set(e, "clustermgtd does not run, so nothing happens: systemctl start slurm-ec2-clustermgtd");

@@ -82,7 +82,7 @@ void concerns_tell(struct world *w, struct concerns *c, const struct observed *o
 
 static void tell_freeze(struct world *w, struct concerns *c, const struct observed *o, bool frozen)
 {
-	char clock[10], *text;
+	char clock[CLOCK_MINUTE], *text;
 
 	if (frozen == c->frozen)
 		return;

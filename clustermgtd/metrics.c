@@ -475,10 +475,10 @@ static size_t count_alive(const struct instances *l)
 
 static void add_clock(struct buf *b, int64_t ms)
 {
-	char when[25];
+	char when[CLOCK_MINUTE];
 
-	clock_iso(ms, when);
-	buf_fmt(b, "%.5s UTC", when + 11);
+	clock_minute(ms, clock_wall_ms(), when);
+	buf_str(b, when);
 }
 
 char *metrics_status(const struct world *w, const struct observed *o, const struct kept *k)

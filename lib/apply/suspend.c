@@ -374,7 +374,7 @@ static bool is_frozen(struct world *w, size_t n)
 {
 	struct err e = {""};
 	struct wish wish;
-	char clock[10];
+	char clock[CLOCK_MINUTE];
 
 	if (wish_read(w->store, clock_wall_ms(), &wish, &e) < 0)
 		log_warn("%s", e.text);

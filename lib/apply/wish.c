@@ -6,7 +6,6 @@
 #include "lib/base/num.h"
 #include "lib/state/store.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 int wish_read(struct store *s, int64_t now_ms, struct wish *out, struct err *e)
@@ -28,16 +27,14 @@ int wish_read(struct store *s, int64_t now_ms, struct wish *out, struct err *e)
 	return rc;
 }
 
-void wish_clock(int64_t wall_ms, char out[10])
+void wish_clock(int64_t wall_ms, char out[CLOCK_MINUTE])
 {
-	int64_t minute = wall_ms / 60000 + (wall_ms % 60000 > 0);
-
-	snprintf(out, 10, "%02u:%02u UTC", (unsigned)(minute / 60 % 24) % 24, (unsigned)(minute % 60) % 60);
+	clock_minute(wall_ms < INT64_MAX - 59999 ? wall_ms + 59999 : wall_ms, clock_wall_ms(), out);
 }
 
 bool wish_serves(const struct wish *w, const char **code, struct err *e)
 {
-	char clock[10];
+	char clock[CLOCK_MINUTE];
 
 	if (!fleet_serves(w->fleet.status)) {
 		*code = CODE_FLEET_STOPPED;

@@ -3,6 +3,7 @@
 #ifndef SE_APPLY_WISH_H
 #define SE_APPLY_WISH_H
 
+#include "lib/base/clock.h"
 #include "lib/plan/fleet.h"
 
 #include <stdbool.h>
@@ -20,7 +21,7 @@ struct wish {
 int wish_read(struct store *s, int64_t now_ms, struct wish *out, struct err *e);
 /* May machines be launched? If not, *code is for Slurm's Reason and e says why and what helps. */
 bool wish_serves(const struct wish *w, const char **code, struct err *e);
-/* "HH:MM UTC" into out[10]; the time is rounded up. */
-void wish_clock(int64_t wall_ms, char out[10]);
+/* clock_minute() of a freeze's end: rounded up. */
+void wish_clock(int64_t wall_ms, char out[CLOCK_MINUTE]);
 
 #endif

@@ -10,6 +10,8 @@
 #include <sys/random.h>
 #include <time.h>
 
+#define HALF_DAY_MS (INT64_C(12) * 60 * 60 * 1000)
+
 static int64_t read_ms(clockid_t id)
 {
 	struct timespec t;
@@ -59,6 +61,15 @@ void clock_iso(int64_t wall_ms, char out[25])
 		 tm.tm_hour, tm.tm_min, tm.tm_sec, (int)ms);
 	memcpy(out, text, 24);
 	out[24] = '\0';
+}
+
+void clock_minute(int64_t wall_ms, int64_t now_ms, char out[CLOCK_MINUTE])
+{
+	bool far = wall_ms > now_ms + HALF_DAY_MS || wall_ms < now_ms - HALF_DAY_MS;
+	char iso[25];
+
+	clock_iso(wall_ms, iso);
+	snprintf(out, CLOCK_MINUTE, "%.*s%s%.5s UTC", far ? 10 : 0, iso, far ? " " : "", iso + 11);
 }
 
 /* Exactly n digits; moves *p behind them. -1 if they are not there. */

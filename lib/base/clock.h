@@ -12,6 +12,9 @@ int64_t clock_mono_ms(void); /* never goes back; for deadlines */
 void clock_sleep_ms(int64_t ms);
 /* "2026-11-30T16:50:27.023Z" into out[25]. */
 void clock_iso(int64_t wall_ms, char out[25]);
+/* "16:50 UTC", or "2026-11-30 16:50 UTC" if that is more than half a day away from now_ms. Seconds are cut off. */
+#define CLOCK_MINUTE 21
+void clock_minute(int64_t wall_ms, int64_t now_ms, char out[CLOCK_MINUTE]);
 /* "2026-11-30T16:50:27.000Z" or without fraction to milliseconds; -1 if it is not such a time. */
 int clock_iso_parse(const char *text, int64_t *wall_ms);
 

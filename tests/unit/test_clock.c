@@ -33,6 +33,30 @@ static void iso_text(void **state)
 	assert_int_equal(strlen(out), 24);
 }
 
+/* A time of another day is not told as if it were today's. */
+static void minutes(void **state)
+{
+	static const int64_t now = 1796057427023, half_day = INT64_C(43200000);
+	static const struct {
+		int64_t ms;
+		const char *text;
+	} row[] = {
+		{now, "16:50 UTC"},
+		{now + half_day, "04:50 UTC"},
+		{now + half_day + 1, "2026-12-01 04:50 UTC"},
+		{now - half_day, "04:50 UTC"},
+		{now - half_day - 1, "2026-11-30 04:50 UTC"},
+		{253402300799999, "9999-12-31 23:59 UTC"},
+	};
+	char out[CLOCK_MINUTE];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		clock_minute(row[i].ms, now, out);
+		assert_string_equal(out, row[i].text);
+	}
+}
+
 static void iso_parse(void **state)
 {
 	static const struct {
@@ -111,7 +135,7 @@ static void clocks(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(iso_text), cmocka_unit_test(iso_parse),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(iso_text), cmocka_unit_test(minutes), cmocka_unit_test(iso_parse),
 					   cmocka_unit_test(random_ids), cmocka_unit_test(clocks)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
