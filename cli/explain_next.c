@@ -262,28 +262,64 @@ static bool say_watched(struct explain *x, const struct look *l, const struct no
 	return true;
 }
 
+static bool is_down(const struct node *n)
+{
+	return node_state_is(n->state, 1u << NS_DOWN | 1u << NS_ERROR, 0, 0);
+}
+
+/* Set DOWN by us, or by Slurm for its boot: its jobs are requeued, and clustermgtd takes it back soon. */
+static void say_back(struct explain *x, const struct look *l)
+{
+	char when[EXPLAIN_WHEN];
+
+	if (l->frozen_until_ms > l->now_ms)
+		explain_say(x, SAY_NEXT, "Its jobs are requeued already. clustermgtd puts it back to idle~ when the freeze ends, %s.",
+			    explain_when(l, l->frozen_until_ms, when));
+	else if (l->has_daemon && !l->daemon)
+		explain_say(x, SAY_NEXT, "Its jobs are requeued already. clustermgtd puts it back to idle~ once it runs.");
+	else
+		explain_say(x, SAY_NEXT,
+			    "Its jobs are requeued already. clustermgtd puts it back to idle~ by itself, within about 30 s.");
+}
+
+/* DOWN for a reason of Slurm's own, or of nobody's, not while it came up. */
+static void say_lost(struct explain *x, const struct look *l)
+{
+	char age[TEXT_AGE];
+
+	explain_say(x, SAY_NEXT, "If its slurmd does not come back, clustermgtd replaces it once it was DOWN for %s (OrphanGrace).",
+		    text_age(l->rules.orphan_grace_ms, age));
+}
+
 static void say_down(struct explain *x, const struct look *l, const struct node *n, size_t resource)
 {
+	enum node_why why = node_why(n->reason);
 	char when[EXPLAIN_WHEN];
 	const char *code;
 	int64_t until;
+	bool closed = capacity_all_closed(&l->gen->resources[resource], &l->shortages, l->now_ms, &code, &until);
 
-	if (protect_reason(n->reason) || protect_cycling_reason(n->reason)) {
+	if (why == WHY_PROTECTED)
 		explain_say(x, SAY_NEXT, "It comes back when that is over, or at once with slurm-ec2 fleet start.");
-	} else if (fleet_refused(n->reason) && !fleet_serves(l->fleet.status)) {
+	else if (why & WHY_AUTOMATIC && !fleet_serves(l->fleet.status) && !l->state_away && !look_row(l, n->name))
 		explain_say(x, SAY_NEXT, "It comes back with slurm-ec2 fleet start.");
-	} else if (reconcile_disabled(n->reason) &&
-		   capacity_all_closed(&l->gen->resources[resource], &l->shortages, l->now_ms, &code, &until)) {
+	else if (why == WHY_DISABLED && closed)
 		explain_say(x, SAY_NEXT, "It comes back by itself when EC2 may be asked again, about %s.",
 			    explain_when(l, until, when));
-	} else if (n->reason && (str_prefix(n->reason, "(Code:") || str_prefix(n->reason, "slurm-ec2: "))) {
-		explain_say(x, SAY_NEXT, "clustermgtd puts it back to idle~ by itself.");
-	} else {
+	else if (why == WHY_NO_LAUNCH && closed)
+		explain_say(x, SAY_NEXT,
+			    "Its jobs are requeued already. It stays DOWN (rule launch-failed-still) until EC2 may be asked again, about "
+			    "%s: before, a job would only be refused once more. Then clustermgtd puts it back to idle~.",
+			    explain_when(l, until, when));
+	else if (why & (WHY_CODED | WHY_BACK) || (why & WHY_AUTOMATIC && n->state & (NS_POWERING_UP | NS_POWERED_DOWN)))
+		say_back(x, l);
+	else if (why & WHY_AUTOMATIC && n->reason_time_s)
+		say_lost(x, l);
+	else
 		explain_say(
 		    x, SAY_NEXT,
 		    "Nobody of ours touches it: a person or Slurm set it so. scontrol update nodename=%s state=resume ends it.",
 		    n->name);
-	}
 }
 
 static void say_off(struct explain *x, const struct look *l, size_t resource)
@@ -306,12 +342,12 @@ static void say_waiting(struct explain *x, const struct look *l, const struct no
 {
 	char age[TEXT_AGE];
 
-	if (n->state & NS_POWERING_UP)
+	if (n->state & NS_POWERING_UP && !is_down(n))
 		say_waking(x, l, n);
 	else if (n->state & (NS_POWERING_DOWN | NS_POWER_DOWN))
 		explain_say(x, SAY_NEXT, "It is idle~ again %s after its power down began (SuspendTimeout).",
 			    text_age(l->gen->suspend_timeout_s * 1000, age));
-	else if (node_state_is(n->state, 1u << NS_DOWN | 1u << NS_ERROR, 0, 0))
+	else if (is_down(n))
 		say_down(x, l, n, resource);
 	else if (n->state & (NS_DRAIN | NS_FAIL))
 		explain_say(x, SAY_NEXT, "It takes no new job. scontrol update nodename=%s state=resume ends that.", n->name);
@@ -330,7 +366,7 @@ void explain_next(struct explain *x, const struct look *l, const char *name)
 	struct node_name at;
 	bool acts = say_actions(x, l, name);
 
-	if (acts && n && n->state & NS_POWERING_UP && !node_state_is(n->state, 1u << NS_DOWN, 0, 0))
+	if (acts && n && n->state & NS_POWERING_UP && !is_down(n))
 		say_waking(x, l, n);
 	if (acts || !n || say_watched(x, l, n))
 		return;

@@ -158,6 +158,45 @@ static void never_came_up(void **state)
 	expect_node(&s, "explain-failed.txt");
 }
 
+#define REFUSED_LAUNCH NS_DOWN | NS_CLOUD | NS_POWERING_UP | NS_NO_RESPOND
+
+/* It is DOWN already: ResumeTimeout is not what comes. */
+static void launch_was_refused(void **state)
+{
+	static const struct {
+		bool closed, frozen;
+		const char *name;
+	} vectors[] = {
+	    {true, false, "explain-refused.txt"},
+	    {false, false, "explain-refused-open.txt"},
+	    {false, true, "explain-refused-frozen.txt"},
+	};
+	struct story s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
+		begin(&s);
+		world_node(&s.look, NODE, REFUSED_LAUNCH, "(Code:InsufficientInstanceCapacity)Failure when resuming nodes");
+		if (vectors[i].closed)
+			world_shortage(&s.look, "t2.micro", "ap-northeast-1a", 40000, 80000);
+		if (vectors[i].frozen)
+			s.look.frozen_until_ms = NOW_MS + 15 * MINUTE_MS;
+		expect_node(&s, vectors[i].name);
+	}
+}
+
+/* slurmd is lost, and nobody of us has done anything yet. */
+static void slurm_lost_it(void **state)
+{
+	struct story s;
+
+	(void)state;
+	begin(&s);
+	world_node(&s.look, NODE, NS_DOWN | NS_CLOUD | NS_NO_RESPOND, "Not responding");
+	world_machine(&s.look, "i-0123456789abcdef0", "queue1", "t2micro", NODE, 31 * MINUTE_MS);
+	expect_node(&s, "explain-lost.txt");
+}
+
 static void acts_next(void **state)
 {
 	struct story s;
@@ -376,6 +415,8 @@ int main(void)
 	    cmocka_unit_test(asks_ec2),
 	    cmocka_unit_test(out_of_use),
 	    cmocka_unit_test(never_came_up),
+	    cmocka_unit_test(launch_was_refused),
+	    cmocka_unit_test(slurm_lost_it),
 	    cmocka_unit_test(acts_next),
 	    cmocka_unit_test(fleet_is_stopped),
 	    cmocka_unit_test(ordinary_user),
