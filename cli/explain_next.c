@@ -322,6 +322,63 @@ static void say_down(struct explain *x, const struct look *l, const struct node 
 		    n->name);
 }
 
+/* --- a node that a person holds, or Slurm after a failed prolog */
+
+/* Drains of ours, and of Slurm for hardware, end with the machine. */
+static bool is_held(const struct node *n)
+{
+	return n->state & NS_FAIL || (n->state & NS_DRAIN && !(node_why(n->reason) & (WHY_DRAINED | WHY_INVALID)));
+}
+
+/* What ends a hold without a machine: a power down takes a drain away, but not FAIL, and one that is off needs none. */
+static void say_hold_stays(struct explain *x, const struct node *n)
+{
+	bool resume = n->state & (NS_FAIL | NS_POWERED_DOWN);
+
+	explain_say(x, SAY_NEXT, "The hold stays, also without a machine. scontrol update nodename=%s state=%s ends it%s.", n->name,
+		    resume ? "resume" : "power_down", resume ? "" : ": back to idle~");
+}
+
+static bool is_halted(const struct look *l, const char *name)
+{
+	const struct binding *b = look_row(l, name);
+	const struct instance *i = b ? look_instance(l, b->instance) : NULL;
+
+	return i && (i->state == INSTANCE_STOPPING || i->state == INSTANCE_STOPPED);
+}
+
+static bool before_23_02(const struct generation *g)
+{
+	return g->slurm_version && strncmp(g->slurm_version, "23.02", strlen("23.02")) < 0;
+}
+
+/* It is powered down when it is idle, for SuspendExcStates is not there yet. */
+static void say_keep(struct explain *x, const struct node *n)
+{
+	explain_say(x, SAY_NEXT,
+		    "A drain does not keep its machine in Slurm before 23.02: once it was idle for ScaledownIdletime it is powered "
+		    "down, and the drain ends with that. To keep it, name %s in SuspendExcNodes of slurm.conf, then slurm-ec2 "
+		    "apply cluster.yaml && scontrol reconfigure.",
+		    n->name);
+}
+
+static void say_held(struct explain *x, const struct look *l, const struct node *n, const struct node_name *at)
+{
+	bool ends = n->state & NS_DRAIN && !(n->state & NS_FAIL) && !at->is_static && before_23_02(l->gen);
+
+	if (is_halted(l, n->name))
+		explain_say(x, SAY_NEXT,
+			    "The machine is left to whoever stopped it, and the hold stays. scontrol update nodename=%s "
+			    "state=power_down ends both.",
+			    n->name);
+	else if (is_down(n) && !l->state_away && !look_row(l, n->name))
+		say_hold_stays(x, n);
+	else
+		explain_say(x, SAY_NEXT, "It takes no new job. scontrol update nodename=%s state=resume ends that.", n->name);
+	if (ends && !is_halted(l, n->name) && !is_down(n) && !(n->state & NS_POWERED_DOWN))
+		say_keep(x, n);
+}
+
 static void say_off(struct explain *x, const struct look *l, size_t resource)
 {
 	char when[EXPLAIN_WHEN];
@@ -338,7 +395,7 @@ static void say_off(struct explain *x, const struct look *l, size_t resource)
 }
 
 /* What is waited for when no rule has anything to do. */
-static void say_waiting(struct explain *x, const struct look *l, const struct node *n, size_t resource)
+static void say_waiting(struct explain *x, const struct look *l, const struct node *n, const struct node_name *at)
 {
 	char age[TEXT_AGE];
 
@@ -347,12 +404,14 @@ static void say_waiting(struct explain *x, const struct look *l, const struct no
 	else if (n->state & (NS_POWERING_DOWN | NS_POWER_DOWN))
 		explain_say(x, SAY_NEXT, "It is idle~ again %s after its power down began (SuspendTimeout).",
 			    text_age(l->gen->suspend_timeout_s * 1000, age));
+	else if (is_held(n))
+		say_held(x, l, n, at);
 	else if (is_down(n))
-		say_down(x, l, n, resource);
-	else if (n->state & (NS_DRAIN | NS_FAIL))
+		say_down(x, l, n, at->resource);
+	else if (n->state & NS_DRAIN)
 		explain_say(x, SAY_NEXT, "It takes no new job. scontrol update nodename=%s state=resume ends that.", n->name);
 	else if (n->state & NS_POWERED_DOWN)
-		say_off(x, l, resource);
+		say_off(x, l, at->resource);
 	else if (node_state_is(n->state, 1u << NS_IDLE, 0, 0))
 		explain_say(x, SAY_NEXT,
 			    "It waits for work; Slurm powers it down when it was idle for SuspendTime, but for static nodes.");
@@ -368,10 +427,12 @@ void explain_next(struct explain *x, const struct look *l, const char *name)
 
 	if (acts && n && n->state & NS_POWERING_UP && !is_down(n))
 		say_waking(x, l, n);
+	if (acts && n && is_held(n) && !(n->state & (NS_POWERED_DOWN | NS_POWERING_DOWN | NS_POWER_DOWN)))
+		say_hold_stays(x, n);
 	if (acts || !n || say_watched(x, l, n))
 		return;
 	if (node_name_resolve_any(l->gen, name, &at) == 0)
-		say_waiting(x, l, n, at.resource);
+		say_waiting(x, l, n, &at);
 }
 
 /* --- jobs of a node */

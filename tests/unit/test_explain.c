@@ -197,6 +197,50 @@ static void slurm_lost_it(void **state)
 	expect_node(&s, "explain-lost.txt");
 }
 
+/* What holds it is not ours: no row takes it back. */
+static void a_person_holds_it(void **state)
+{
+	static const struct {
+		uint32_t state;
+		bool machine;
+		enum instance_state is;
+		const char *reason, *version, *name;
+	} vectors[] = {
+	    {NS_DOWN | NS_CLOUD | NS_DRAIN, false, 0, "(Code:MachineGone)The machine of this node is gone (was: look at me)",
+	     "22.05.8", "explain-held-gone.txt"},
+	    {NS_DOWN | NS_CLOUD | NS_FAIL, false, 0, "look at me", "22.05.8", "explain-held-fail.txt"},
+	    {NS_IDLE | NS_CLOUD | NS_DRAIN, true, INSTANCE_STOPPED, "look at me", "23.02.1", "explain-held-stopped.txt"},
+	    {NS_IDLE | NS_CLOUD | NS_DRAIN, true, INSTANCE_RUNNING, "look at me", "22.05.8", "explain-held-old.txt"},
+	    {NS_IDLE | NS_CLOUD | NS_DRAIN, true, INSTANCE_RUNNING, "look at me", "23.02.1", "explain-held.txt"},
+	};
+	struct story s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
+		begin(&s);
+		free(s.look.gen->slurm_version);
+		s.look.gen->slurm_version = strdup(vectors[i].version);
+		world_node(&s.look, NODE, vectors[i].state, vectors[i].reason);
+		if (vectors[i].machine)
+			world_machine(&s.look, "i-0123456789abcdef0", "queue1", "t2micro", NODE, 31 * MINUTE_MS)->state = vectors[i].is;
+		expect_node(&s, vectors[i].name);
+	}
+}
+
+static void its_hold_stays(void **state)
+{
+	struct story s;
+
+	(void)state;
+	begin(&s);
+	world_node(&s.look, NODE, NS_ALLOCATED | NS_CLOUD | NS_DRAIN, "look at me");
+	world_machine(&s.look, "i-0123456789abcdef0", "queue1", "t2micro", NODE, 31 * MINUTE_MS)->state = INSTANCE_TERMINATED;
+	world_action(&s.look, ACT_NODE_DOWN, "machine-gone-held", NODE,
+		     "(Code:MachineGone)The machine of this node is gone (was: look at me)");
+	world_action(&s.look, ACT_UNBIND, "machine-gone-held", NODE, "(Code:MachineGone)The machine of this node is gone");
+	expect_node(&s, "explain-held-acts.txt");
+}
+
 static void acts_next(void **state)
 {
 	struct story s;
@@ -417,6 +461,8 @@ int main(void)
 	    cmocka_unit_test(never_came_up),
 	    cmocka_unit_test(launch_was_refused),
 	    cmocka_unit_test(slurm_lost_it),
+	    cmocka_unit_test(a_person_holds_it),
+	    cmocka_unit_test(its_hold_stays),
 	    cmocka_unit_test(acts_next),
 	    cmocka_unit_test(fleet_is_stopped),
 	    cmocka_unit_test(ordinary_user),
