@@ -6,6 +6,9 @@
  * ask for a Reason that is Slurm's own or ours. That holds for a drained node without a job too: somebody may want to look
  * at it. Slurm itself is another matter: it powers a drained node down once it is idle for SuspendTime (before 23.02, which has
  * SuspendExcStates), and the drain ends with it.
+ *
+ * A person's maintenance reservation stands against the rows about a machine's health only: what EC2 says against it may be what
+ * that person is there for. A node that is lost meanwhile is replaced as ever.
  */
 #include "lib/plan/node_rules.h"
 
@@ -25,6 +28,7 @@
 /* Drains that end with the machine. */
 #define WHY_DRAIN_ENDS (WHY_DRAINED | WHY_INVALID)
 #define DO_REPLACE (DO_CLEAN | DO_POWER_DOWN)
+#define MAINTAINED "A person's maintenance: left alone while its machine lives"
 
 const struct node_rule node_rules[] = {
 	{ .code = "down-stopped", .bases = BASE(NS_DOWN), .machine = MACHINE_NONE, .why = WHY_AUTOMATIC, .unless = WHEN_SERVES,
@@ -135,6 +139,8 @@ const struct node_rule node_rules[] = {
 	  .because = "scontrol reboot is under way: whatever EC2 or Slurm says of it meanwhile, it has ResumeTimeout" },
 
 	/* ---- DOWN */
+	{ .code = "maintenance", .bases = BASE(NS_DOWN), .required = NS_DRAIN | NS_MAINT, .forbidden = NS_FAIL | OFF | NS_POWER_DOWN,
+	  .machine = MACHINE_ON, .why = WHY_DRAINED, .unless = WHEN_BLOCK, .because = MAINTAINED },
 	{ .code = "drained-replaced", .bases = BASE(NS_DOWN), .required = NS_DRAIN,
 	  .forbidden = NS_FAIL | OFF | NS_POWER_DOWN | NS_COMPLETING, .machine = MACHINE_ON, .why = WHY_DRAINED,
 	  .when = WHEN_REQUEUED, .acts = DO_REPLACE, .says = OURS "back to idle, its machine was not well",
@@ -177,6 +183,8 @@ const struct node_rule node_rules[] = {
 	  .machine = MACHINE_NONE, .when = WHEN_EC2_READ, .watch = WATCH_GRACE, .acts = DO_DOWN,
 	  .says = "(Code:NoMachine)No machine was launched for this node",
 	  .because = "slurmctld waits for it, but nobody launches anything: its jobs need not wait for ResumeTimeout" },
+	{ .code = "maintenance", .bases = BASE_USED, .required = NS_POWERING_UP | NS_MAINT, .forbidden = OFF,
+	  .machine = MACHINE_IMPAIRED, .unless = WHEN_BLOCK, .because = MAINTAINED },
 	{ .code = "impaired-boot", .bases = BASE_USED, .required = NS_POWERING_UP, .forbidden = HELD | OFF,
 	  .machine = MACHINE_IMPAIRED, .acts = DO_COUNT | DO_DOWN | DO_REPLACE, .says = CODE_HEALTH,
 	  .because = "EC2 says that its machine is impaired: it will not come up" },
@@ -197,6 +205,8 @@ const struct node_rule node_rules[] = {
 	  .machine = MACHINE_NONE | MACHINE_ALIVE, .when = WHEN_EC2_READ, .watch = WATCH_TIMEOUT, .acts = DO_DOWN | DO_REPLACE,
 	  .says = "(Code:StuckCompleting)Its jobs do not end and it does not respond",
 	  .because = "Completing and not responding for ResumeTimeout: no epilog is waited for any longer" },
+	{ .code = "maintenance", .bases = BASE_USED, .required = NS_MAINT, .forbidden = OFF | NS_POWER_DOWN,
+	  .machine = MACHINE_IMPAIRED | MACHINE_EVENT, .unless = WHEN_BLOCK, .because = MAINTAINED },
 	{ .code = "drained", .bases = BASE(NS_IDLE), .required = NS_DRAIN,
 	  .forbidden = NS_FAIL | NS_COMPLETING | OFF | NS_POWER_DOWN, .machine = MACHINE_IMPAIRED | MACHINE_EVENT,
 	  .why = WHY_DRAINED, .acts = DO_DOWN | DO_REPLACE, .says = "(Code:Replaced)Its machine was not well",

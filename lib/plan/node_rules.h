@@ -75,8 +75,9 @@ enum node_when {
 	WHEN_REQUEUED = 1u << 8,   /* the Reason is old enough for its jobs to be requeued */
 	WHEN_DOWN_LONG = 1u << 9,  /* the Reason has a time and is older than OrphanGrace */
 	WHEN_CHECKED = 1u << 10,   /* status checks were read and say nothing of the machine */
+	WHEN_BLOCK = 1u << 11,     /* our own reservation keeps it, for a capacity block that is not active */
 };
-#define NODE_WHENS 11
+#define NODE_WHENS 12
 
 /* States that carry no time of their own are watched from loop to loop. */
 enum node_watch {

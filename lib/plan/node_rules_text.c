@@ -61,6 +61,7 @@ static const struct word whens[] = {
 	{ WHEN_REQUEUED, "the reason is 20 s old" },
 	{ WHEN_DOWN_LONG, "the reason is older than OrphanGrace" },
 	{ WHEN_CHECKED, "EC2's checks were read and say nothing of the machine" },
+	{ WHEN_BLOCK, "our own reservation keeps it for a capacity block" },
 };
 
 static const struct word acts[] = {

@@ -127,12 +127,17 @@ static enum machine_fact machine_of(const struct view *v, const struct binding *
 
 /* ---- facts: all else */
 
+static bool is_block_held(const struct view *v, const char *node)
+{
+	return v->in->held && nodeset_has(v->in->held, node);
+}
+
 /* Static nodes are those that MinCount keeps up and that can have a machine. */
 static enum node_kind kind_of(const struct view *v, const struct node *n, const struct node_name *name)
 {
 	if (!name->is_static)
 		return KIND_DYNAMIC;
-	if (name->n > v->in->gen->resources[name->resource].min_count || (v->in->held && nodeset_has(v->in->held, n->name)))
+	if (name->n > v->in->gen->resources[name->resource].min_count || is_block_held(v, n->name))
 		return KIND_SPARE;
 	return KIND_STATIC;
 }
@@ -197,6 +202,8 @@ static unsigned when_of(const struct view *v, const struct node *n, const struct
 		w |= WHEN_DOWN_LONG;
 	if (is_checked(v, b))
 		w |= WHEN_CHECKED;
+	if (is_block_held(v, n->name))
+		w |= WHEN_BLOCK;
 	return w;
 }
 

@@ -37,7 +37,7 @@ struct story {
 	struct shortages shortages;
 	struct kvs seen, backoff;
 	struct protection protection[8];
-	struct nodeset *cycling;
+	struct nodeset *cycling, *held;
 	struct node *node;
 	struct binding *row;
 	struct instance *machine;
@@ -115,6 +115,7 @@ static void story_create(struct story *s, const char *node, uint32_t state)
 	*s->machine = (struct instance){ .private_ip = str_dup("10.0.0.1"), .launch = str_dup("L1"), .cluster = str_dup("uuid-1"),
 					 .queue = str_dup("q"), .resource = str_dup("a") };
 	s->cycling = nodeset_create();
+	s->held = nodeset_create();
 	set_machine(s, "i-1", INSTANCE_RUNNING, 3600);
 }
 
@@ -130,6 +131,7 @@ static void story_destroy(struct story *s)
 	kvs_clear(&s->seen);
 	kvs_clear(&s->backoff);
 	nodeset_destroy(s->cycling);
+	nodeset_destroy(s->held);
 	free(s->reason);
 }
 
@@ -181,9 +183,9 @@ static char *loop(struct story *s)
 	struct reconcile_input in = {
 		.gen = s->gen, .nodes = &s->nodes, .instances = s->ec2_unread ? NULL : &s->instances, .bindings = &s->rows,
 		.launches = &s->launches, .shortages = &s->shortages, .healths = s->health_unread ? NULL : &s->healths,
-		.protection = s->protection, .cycling = s->cycling, .fleet = s->fleet, .health_grace_ms = HEALTH_S * 1000,
-		.event_lead_ms = LEAD_S * INT64_C(1000), .now_ms = s->now, .orphan_grace_ms = GRACE_S * 1000,
-		.observed_ms = s->now - 500, .static_backoff = &s->backoff, .seen = &s->seen,
+		.protection = s->protection, .cycling = s->cycling, .held = s->held, .fleet = s->fleet,
+		.health_grace_ms = HEALTH_S * 1000, .event_lead_ms = LEAD_S * INT64_C(1000), .now_ms = s->now,
+		.orphan_grace_ms = GRACE_S * 1000, .observed_ms = s->now - 500, .static_backoff = &s->backoff, .seen = &s->seen,
 	};
 	struct plan p = { 0 };
 	struct buf b = { 0 };
@@ -751,6 +753,70 @@ static void test_B76_reserved_for_maintenance(void **state)
 	story_destroy(&s);
 }
 
+/* Somebody repairs the machine: EC2's word against it is not ours to act on until it is gone, or the maintenance over. */
+static void test_maintenance_of_a_person(void **state)
+{
+	static const uint32_t bases[] = { IDLE, RUN, IDLE | NS_POWERING_UP, RUN | NS_COMPLETING };
+	struct story s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
+		story_create(&s, "q-st-a-1", bases[i] | NS_MAINT | NS_RES);
+		impair(&s, HEALTH_S);
+		IS(&s, "");
+		heal(&s);
+		announce(&s, "instance-stop", 3600);
+		IS(&s, "");
+		s.machine->state = INSTANCE_TERMINATED; /* the one replacement */
+		IS(&s, bases[i] & NS_POWERING_UP
+			       ? "boot-failed:machine-gone down:machine-gone unbind:machine-gone power-down:machine-gone"
+			       : "down:machine-gone unbind:machine-gone power-down:machine-gone");
+		story_destroy(&s);
+	}
+	story_create(&s, "q-dy-a-1", IDLE | NS_MAINT | NS_RES);
+	impair(&s, HEALTH_S);
+	IS(&s, "");
+	s.node->state = IDLE; /* it is over, and nothing was mended */
+	IS(&s, "drain:impaired");
+	story_destroy(&s);
+}
+
+/* We had drained it, then somebody reserved it to look at it: the drain stays, and no more. It may go DOWN meanwhile. */
+static void test_maintenance_after_our_drain(void **state)
+{
+	struct story s;
+
+	(void)state;
+	story_create(&s, "q-dy-a-1", RUN);
+	impair(&s, HEALTH_S);
+	IS(&s, "drain:impaired");
+	becomes(&s, IDLE | NS_DRAIN | NS_MAINT | NS_RES);
+	IS(&s, "");
+	s.node->state = NS_DOWN | NS_DRAIN | NS_MAINT | NS_RES | NS_NO_RESPOND;
+	wait_s(&s, TIMEOUT_S);
+	IS(&s, "");
+	heal(&s);
+	IS(&s, "");
+	s.node->state = IDLE | NS_DRAIN | NS_MAINT | NS_RES;
+	IS(&s, "resume:drain-over");
+	story_destroy(&s);
+}
+
+/* The reservation by which we keep a capacity block's nodes is MAINT too, and nobody repairs anything. */
+static void test_our_reservation_is_no_maintenance(void **state)
+{
+	struct story s;
+
+	(void)state;
+	story_create(&s, "q-st-a-1", IDLE | NS_MAINT | NS_RES);
+	assert_true(nodeset_add(s.held, "q-st-a-1") >= 0);
+	impair(&s, HEALTH_S);
+	IS(&s, "drain:impaired");
+	becomes(&s, IDLE | NS_DRAIN | NS_MAINT | NS_RES);
+	IS(&s, REPLACE("drained"));
+	story_destroy(&s);
+}
+
 /* What was said of the node before stays to be read behind our words. */
 static void test_B80_original_reason_is_kept(void **state)
 {
@@ -908,6 +974,9 @@ int main(void)
 	    cmocka_unit_test(test_B65_names_with_hyphens),
 	    cmocka_unit_test(test_B73_static_without_capacity),
 	    cmocka_unit_test(test_B76_reserved_for_maintenance),
+	    cmocka_unit_test(test_maintenance_of_a_person),
+	    cmocka_unit_test(test_maintenance_after_our_drain),
+	    cmocka_unit_test(test_our_reservation_is_no_maintenance),
 	    cmocka_unit_test(test_B80_original_reason_is_kept),
 	    cmocka_unit_test(test_B81_still_sets_up),
 	    cmocka_unit_test(test_B82_impaired_while_booting),
