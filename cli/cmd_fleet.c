@@ -30,10 +30,10 @@ struct options {
 
 static void say_hindrances(const struct fleet_view *v)
 {
-	char clock[CLOCK_MINUTE];
+	char clock[CLOCK_MINUTE], text[FLEET_DAEMON];
 
-	if (!v->watched)
-		puts("clustermgtd does not run, so nothing happens yet: systemctl start slurm-ec2-clustermgtd");
+	if (fleet_view_daemon(v, clock_wall_ms(), text))
+		puts(text);
 	if (!v->frozen_until_ms)
 		return;
 	wish_clock(v->frozen_until_ms, clock);
@@ -158,7 +158,7 @@ static int print_json(const struct fleet_view *v, struct err *e)
 	int rc = !o || jview_put_str(o, "status", fleet_view_status(v)) ||
 		 jview_put_str(o, "asked", fleet_status_text(v->fleet.status)) || jview_put_bool(o, "now", v->fleet.now) ||
 		 jview_put_i64(o, "since_ms", v->word_ms) || jview_put_i64(o, "frozen_until_ms", v->frozen_until_ms) ||
-		 jview_put_bool(o, "clustermgtd", v->watched) || put_nodes(o, v) || put_lists(o, v);
+		 jview_put_bool(o, "clustermgtd", v->watched && !v->hung) || put_nodes(o, v) || put_lists(o, v);
 
 	if (!rc)
 		puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |

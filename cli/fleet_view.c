@@ -5,6 +5,7 @@
 #include "cli/fleet_view.h"
 
 #include "cli/session.h"
+#include "cli/text.h"
 #include "lib/apply/apply.h"
 #include "lib/apply/wish.h"
 #include "lib/base/clock.h"
@@ -52,6 +53,34 @@ static void forget_look(struct fleet_view *v)
 	v->rest = (struct fleet_rest){ 0 };
 }
 
+static int read_daemon(struct fleet_view *v, struct err *e)
+{
+	int64_t failed_ms, now = clock_wall_ms();
+	char *why = NULL;
+	int rc = store_source(v->store, "loop", &v->loop_ms, &failed_ms, &why, e);
+
+	free(why);
+	v->watched = lock_holder(CLUSTERMGTD_LOCK) != 0;
+	v->hung = v->watched && now - v->loop_ms > v->set->heartbeat_limit_s * 1000;
+	return rc < 0 ? -1 : 0;
+}
+
+const char *fleet_view_daemon(const struct fleet_view *v, int64_t now_ms, char out[FLEET_DAEMON])
+{
+	char age[TEXT_AGE];
+
+	if (v->watched && !v->hung)
+		return NULL;
+	if (v->hung)
+		snprintf(out, FLEET_DAEMON,
+			 "clustermgtd runs, but has finished no loop %s%s, so nothing happens: something does not answer it, see its "
+			 "log; else systemctl restart slurm-ec2-clustermgtd",
+			 v->loop_ms ? "for " : "yet", v->loop_ms ? text_age(now_ms - v->loop_ms, age) : "");
+	else
+		snprintf(out, FLEET_DAEMON, "clustermgtd does not run, so nothing happens: systemctl start slurm-ec2-clustermgtd");
+	return out;
+}
+
 int fleet_view_words(struct fleet_view *v, struct err *e)
 {
 	struct wish wish;
@@ -62,8 +91,7 @@ int fleet_view_words(struct fleet_view *v, struct err *e)
 		return -1;
 	fleet_parse(v->word, &v->fleet);
 	v->frozen_until_ms = wish.frozen_until_ms;
-	v->watched = lock_holder(CLUSTERMGTD_LOCK) != 0;
-	return 0;
+	return read_daemon(v, e);
 }
 
 static int read_rows(struct fleet_view *v, struct err *e)

@@ -41,7 +41,9 @@ struct fleet_view {
 	struct fleet_rest rest;   /* of a fleet that does not serve */
 	size_t static_up, static_all; /* without those that a person or a reservation keeps out */
 	struct protection *protection; /* one a compute resource */
-	bool watched;             /* clustermgtd runs */
+	bool watched;             /* clustermgtd runs, */
+	bool hung;                /* but has finished no loop within HeartbeatLimit */
+	int64_t loop_ms;          /* when it finished the last one, 0 = never */
 };
 
 /* Become SlurmUser for good, then open settings, generation and state. */
@@ -50,6 +52,9 @@ int fleet_view_open(struct fleet_view *v, struct err *e);
 int fleet_view_words(struct fleet_view *v, struct err *e);
 /* A look at all of it. */
 int fleet_view_look(struct fleet_view *v, struct err *e);
+/* Why clustermgtd does nothing, and what helps, into out; NULL = it is at work. */
+#define FLEET_DAEMON 192
+const char *fleet_view_daemon(const struct fleet_view *v, int64_t now_ms, char out[FLEET_DAEMON]);
 /* PROTECTED while a resource is, else the status. */
 const char *fleet_view_status(const struct fleet_view *v);
 size_t fleet_view_protected(const struct fleet_view *v);

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define LOOK_MS 1000
-#define AWAY_LOOKS 30 /* slurmctld may restart meanwhile */
+#define AWAY_LOOKS 30 /* slurmctld may restart meanwhile, and a clustermgtd that has just started may end its first loop */
 
 static bool is_done(const struct fleet_view *v, enum fleet_status goal)
 {
@@ -70,13 +70,13 @@ static int hindered_start(const struct fleet_view *v, int64_t since_ms, struct e
 	return 0;
 }
 
-/* -1 if it cannot come to the goal by itself. */
-static int hindered(const struct fleet_view *v, enum fleet_status goal, int64_t since_ms, struct err *e)
+/* -1 if it cannot come to the goal by itself. hung: so many looks in a row found clustermgtd hung. */
+static int hindered(const struct fleet_view *v, enum fleet_status goal, int64_t since_ms, int hung, struct err *e)
 {
-	char clock[CLOCK_MINUTE];
+	char clock[CLOCK_MINUTE], text[FLEET_DAEMON];
 
-	if (!v->watched)
-		return err_set(e, "clustermgtd does not run, so nothing happens: systemctl start slurm-ec2-clustermgtd");
+	if ((!v->watched || hung >= AWAY_LOOKS) && fleet_view_daemon(v, clock_wall_ms(), text))
+		return err_set(e, "%s", text);
 	if (v->frozen_until_ms) {
 		wish_clock(v->frozen_until_ms, clock);
 		return err_set(e, "everything is frozen until %s; slurm-ec2 freeze --end ends that", clock);
@@ -110,7 +110,7 @@ int fleet_wait(struct fleet_view *v, enum fleet_status goal, struct err *e)
 {
 	int64_t since_ms = clock_wall_ms() / 1000 * 1000;
 	char *last = NULL;
-	int away = 0, rc = 0;
+	int away = 0, hung = 0, rc = 0;
 
 	fflush(stdout);
 	interrupt_ends("slurm-ec2 fleet: not waited for any longer; what was asked for goes on");
@@ -125,7 +125,8 @@ int fleet_wait(struct fleet_view *v, enum fleet_status goal, struct err *e)
 		show(v, goal, &last);
 		if (is_done(v, goal))
 			break;
-		rc = hindered(v, goal, since_ms, e);
+		hung = v->hung ? hung + 1 : 0;
+		rc = hindered(v, goal, since_ms, hung, e);
 		if (rc)
 			break;
 	}

@@ -1,6 +1,6 @@
 # unit tests of cli: what status and explain say, from looks made by hand; their texts are in tests/data/cli
 if HAVE_CMOCKA
-cli_tests = %D%/test_text %D%/test_status %D%/test_explain
+cli_tests = %D%/test_text %D%/test_status %D%/test_explain %D%/test_fleet_view
 check_PROGRAMS += $(cli_tests)
 TESTS += $(cli_tests)
 cli_look = %D%/look_world.c %D%/look_world.h %D%/test.h cli/text.c cli/session.c cli/look_read.c cli/look_judge.c
@@ -15,5 +15,7 @@ CLI_UNIT_LIBS = $(LIBS_ALL) $(CMOCKA_LIBS)
 	cli/explain_text.c
 %C%_test_explain_CPPFLAGS = $(CLI_UNIT_CPPFLAGS)
 %C%_test_explain_LDADD = $(CLI_UNIT_LIBS)
+%C%_test_fleet_view_SOURCES = %D%/test_fleet_view.c %D%/test.h cli/fleet_view.c cli/fleet_view.h cli/session.c cli/text.c
+%C%_test_fleet_view_LDADD = $(CLI_UNIT_LIBS)
 endif
 EXTRA_DIST += tests/data/cli
