@@ -35,6 +35,10 @@ static void say_daemon(struct explain *x, const struct look *l)
 		explain_say(x, SAY_OURS, "clustermgtd has not ended a loop for %s, so no node is launched.",
 			    loop && loop->ok_ms ? text_age(l->now_ms - loop->ok_ms, age) : "ever");
 	}
+	if (l->disk_full) {
+		x->ours = true;
+		explain_say(x, SAY_OURS, "No space is left in %s, so no node is launched: make room there.", PKGSTATEDIR);
+	}
 	for (size_t i = 0; i < l->sources.n; i++) {
 		const struct source_row *f = &l->sources.v[i];
 

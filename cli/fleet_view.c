@@ -28,7 +28,7 @@ int fleet_view_open(struct fleet_view *v, struct err *e)
 	struct err note = { "" };
 
 	memset(v, 0, sizeof(*v));
-	v->set = session_settings(e);
+	v->set = session_last_settings(e);
 	if (!v->set || user_drop(SLURM_USER, e))
 		return -1;
 	v->gen = generation_load(APPLIED_DIR, e);

@@ -52,6 +52,7 @@ struct look {
 	struct ec2_call **calls;
 	size_t n_calls;
 
+	bool disk_full;   /* no row can be written, so nothing is launched; the rows cannot tell that */
 	char *state_away; /* NULL = all rows were read */
 	struct launches launches;
 	struct bindings bindings;

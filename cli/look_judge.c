@@ -204,8 +204,8 @@ enum look_state look_state(uint32_t state)
 		return LOOK_GOING;
 	if (node_state_is(state, 1u << NS_DOWN | 1u << NS_ERROR, 0, 0))
 		return LOOK_DOWN;
-	if (state & (NS_DRAIN | NS_FAIL))
-		return LOOK_DRAINED;
+	if (state & (NS_DRAIN | NS_FAIL)) /* while its jobs go on it is busy */
+		return node_state_is(state, 1u << NS_ALLOCATED | 1u << NS_MIXED, 0, 0) ? LOOK_BUSY : LOOK_DRAINED;
 	if (state & NS_POWERED_DOWN)
 		return LOOK_OFF;
 	return node_state_is(state, 1u << NS_IDLE, 0, NS_COMPLETING) ? LOOK_IDLE : LOOK_BUSY;

@@ -22,8 +22,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
+#define SPACE_LEAST (256u << 10) /* bytes */
 #define EC2_LIMIT_MS 5000 /* a person waits */
 
 static char *why(const struct err *e)
@@ -227,6 +229,14 @@ static void forget_rows(struct look *l)
 	source_rows_clear(&l->sources);
 }
 
+/* Less than a transaction needs. */
+static bool is_full(const char *folder)
+{
+	struct statvfs v;
+
+	return statvfs(folder, &v) == 0 && (v.f_bavail * v.f_frsize < SPACE_LEAST || (v.f_files > 0 && v.f_favail == 0));
+}
+
 /* As SlurmUser, since root's hands must not make files there. */
 static void read_state(struct look *l)
 {
@@ -236,6 +246,7 @@ static void read_state(struct look *l)
 
 	l->has_daemon = faccessat(AT_FDCWD, CLUSTERMGTD_LOCK, R_OK | W_OK, AT_EACCESS) == 0 || errno == ENOENT;
 	l->daemon = lock_holder(CLUSTERMGTD_LOCK);
+	l->disk_full = is_full(PKGSTATEDIR);
 	s = store_open_readonly(STORE_PATH, &e);
 	if (!s || read_rows(l, s, &e)) {
 		l->state_away = why_closed(l, &e);
@@ -261,7 +272,7 @@ static struct look_rules rules_of(const struct settings *s)
 
 int look_read(struct look *l, const char *note, slurmctl_job_fn wanted, const void *of, struct err *e)
 {
-	struct settings *set = session_settings(e);
+	struct settings *set = session_last_settings(e);
 
 	*l = (struct look){.now_ms = clock_wall_ms()};
 	if (!set)

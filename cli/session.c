@@ -3,6 +3,7 @@
 #include "cli/session.h"
 
 #include "lib/apply/apply.h"
+#include "lib/apply/last_settings.h"
 #include "lib/base/err.h"
 #include "lib/base/problem.h"
 #include "lib/cluster/load.h"
@@ -25,6 +26,20 @@ struct settings *session_settings(struct err *e)
 	problems_clear(&p);
 	if (!s)
 		err_set(e, "%s cannot be used", SETTINGS_PATH);
+	return s;
+}
+
+struct settings *session_last_settings(struct err *e)
+{
+	struct problems p = { 0 };
+	struct settings *s = session_settings(e);
+
+	if (s || access(LAST_SETTINGS_PATH, R_OK))
+		return s;
+	s = settings_load(LAST_SETTINGS_PATH, &p);
+	problems_clear(&p);
+	if (s)
+		fprintf(stderr, "our programs go on with what %s said when it was last right, and so does this\n", SETTINGS_PATH);
 	return s;
 }
 

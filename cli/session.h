@@ -13,6 +13,9 @@ struct settings;
 
 /* settings.yaml; its problems go to stderr. NULL with e on error. Caller settings_destroy()s. */
 struct settings *session_settings(struct err *e);
+/* The same for commands that only look: with a file that has mistakes they go on as our programs do, with what it said when it was
+ * last right, and say so on stderr. */
+struct settings *session_last_settings(struct err *e);
 /* EC2 as settings.yaml and this person's environment say. region NULL = theirs. Caller aws_destroy()s. */
 struct aws *session_aws(const char *region, struct err *e);
 /* SuspendTimeout of settings.yaml, or its default if that file cannot be read. */

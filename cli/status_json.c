@@ -298,7 +298,7 @@ struct json_object *status_json(const struct status *s)
 		  jview_put_i64(o, "generation", l->gen->number) || jview_put_str(o, "slurm_version", l->gen->slurm_version) ||
 		  jview_put_str(o, "region", l->gen->region) || jview_put_i64(o, "now_ms", l->now_ms) ||
 		  jview_put_str(o, "slurm_away", l->slurm_away) || jview_put_str(o, "ec2_away", l->ec2_away) ||
-		  jview_put_str(o, "state_away", l->state_away) || put_fleet(o, l) || put_read(o, s) || put_judged(o, s) ||
+		  jview_put_str(o, "state_away", l->state_away) || jview_put_bool(o, "disk_full", l->disk_full) || put_fleet(o, l) || put_read(o, s) || put_judged(o, s) ||
 		  put_sources(o, l))) {
 		json_object_put(o);
 		return NULL;

@@ -136,6 +136,8 @@ static void put_source(struct out *o, const char *label, const char *away)
 /* What clustermgtd cannot read: it decides nothing that needs it. */
 static void put_degraded(struct out *o)
 {
+	if (o->l->disk_full)
+		top_line(o, "DEGRADED", "no space is left in %s: nothing is launched until there is", PKGSTATEDIR);
 	for (size_t i = 0; i < o->l->sources.n; i++) {
 		const struct source_row *f = &o->l->sources.v[i];
 		char age[TEXT_AGE];

@@ -1,4 +1,4 @@
-/* last_settings.h - settings.yaml, or what it said when it was last right. Internal to lib/apply.
+/* last_settings.h - settings.yaml, or what it said when it was last right.
  *
  * A slip of a person's hand in that file must not stop what ends machines. Each program that may write keeps a copy of a file it
  * could use; when the file cannot be used, that copy is taken, and it is said.

@@ -20,6 +20,8 @@ says() { on_head grep -c "error: state: no space is left for the state file .*ma
 wait_for 120 "clustermgtd says so" says
 asked=$(launches | wc -l)
 submit $'#!/bin/bash\nhostname' --nodelist=queue1-dy-t2micro-5 --output=/dev/null >/dev/null
+on_head slurm-ec2 status >"$RUN/out" || true
+grep -q '^DEGRADED .*no space is left in /var/lib/slurm-ec2' "$RUN/out" || fail "status does not say it: $(<"$RUN/out")"
 refused() { on_head grep -q 'no space is left for the state file' /var/log/slurm-ec2/resume.log; }
 wait_for 120 "resume says why" refused
 down() { [[ "$(node_reason queue1-dy-t2micro-5)" == "(Code:"* ]]; }

@@ -23,6 +23,11 @@ wait_for 120 "suspend says so" told suspend
 if on_head slurm-ec2 apply /root/cluster.yaml >"$RUN/out" 2>&1; then fail "apply works with it: $(<"$RUN/out")"; fi
 wait_for 120 "the nodes are powered down" node_short_is 'queue1-dy-t2micro-[1-10]' 'idle~'
 
+step "what only looks says so and looks"
+on_head slurm-ec2 status >"$RUN/out" 2>"$RUN/err" || fail "status: $(cat "$RUN/out" "$RUN/err")"
+grep -q '^queue1/t2micro ' "$RUN/out" || fail "no table: $(<"$RUN/out")"
+grep -q 'LoopTme' "$RUN/err" && grep -q 'when it was last right' "$RUN/err" || fail "not told: $(<"$RUN/err")"
+
 step "jobs run meanwhile"
 expect queue1-dy-t2micro-1 "$(as_alice srun hostname)" "host name"
 
