@@ -79,3 +79,8 @@ int instance_alive(enum instance_state s)
 {
 	return s >= INSTANCE_PENDING && s <= INSTANCE_STOPPED;
 }
+
+int instance_ended(enum instance_state s)
+{
+	return s == INSTANCE_SHUTTING_DOWN || s == INSTANCE_TERMINATED;
+}

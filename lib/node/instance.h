@@ -60,5 +60,7 @@ enum instance_state instance_state_parse(const char *text);
 const char *instance_state_text(enum instance_state s);
 /* pending, running, stopping or stopped: it exists and may bill. */
 int instance_alive(enum instance_state s);
+/* shutting-down or terminated. A state that is unknown is neither alive nor ended. */
+int instance_ended(enum instance_state s);
 
 #endif

@@ -108,7 +108,17 @@ static void check_launch(struct look *l, const struct launch *h)
 
 static bool is_off(const struct node *n)
 {
-	return n->state & (NS_POWERED_DOWN | NS_POWERING_DOWN) && !(n->state & NS_POWERING_UP);
+	return (n->state & NS_BASE) == NS_DOWN || (n->state & (NS_POWERED_DOWN | NS_POWERING_DOWN) && !(n->state & NS_POWERING_UP));
+}
+
+/* EC2 gives the address away at once, before slurmctld is told that the node has it no more. */
+static bool has_ended(const struct look *l, const struct node *n)
+{
+	size_t at = map_get(&l->row, n->name);
+	const struct binding *b = at == SIZE_MAX ? NULL : &l->in->bindings->v[at];
+
+	at = b && b->state == BINDING_BOUND ? map_get(&l->instance, b->instance) : SIZE_MAX;
+	return at != SIZE_MAX && instance_ended(l->in->instances->v[at].state);
 }
 
 /* Two nodes of slurmctld with one address: jobs of both would meet on one machine. Only within one cloud. */
@@ -122,7 +132,7 @@ static void check_addresses(struct look *l)
 		const struct node *n = &nodes->v[i], *first;
 		size_t k;
 
-		if (is_off(n) || !node_has_addr(n) || node_name_resolve_any(l->in->gen, n->name, &a))
+		if (is_off(n) || !node_has_addr(n) || has_ended(l, n) || node_name_resolve_any(l->in->gen, n->name, &a))
 			continue;
 		k = map_get(&at, n->addr);
 		if (k == SIZE_MAX) {

@@ -161,6 +161,15 @@ static void part(struct view *v, const struct node *n, const struct node *its)
 	free(reason);
 }
 
+/* Its address was given away, and it is on its way out: the rules about nodes see to it. A DOWN node gets no job to be mislaid. */
+static bool is_leaving(const struct view *v, const struct node *n)
+{
+	const struct binding *b = view_row(v, n->name);
+	const struct instance *own = b && b->state == BINDING_BOUND ? view_instance(v, b->instance) : NULL;
+
+	return (n->state & NS_BASE) == NS_DOWN || (own && instance_ended(own->state));
+}
+
 /* The other nodes that slurmctld gives the machine's address. One of them has it, by its row or by what slurmctld says. */
 static void note_names(struct view *v, const struct instance *i)
 {
@@ -174,7 +183,7 @@ static void note_names(struct view *v, const struct instance *i)
 			continue;
 		if (row != NONE && lost_its_machine(v, n, i))
 			part(v, n, its);
-		else
+		else if (!is_leaving(v, n))
 			view_act(v, ACT_NOTE, "two-names", n->name, i->id, NULL,
 				 "it has the address of the machine of %s, %s; that node counts", its->name, i->private_ip);
 	}

@@ -263,6 +263,36 @@ static void test_address_reused(void **state)
 	world_destroy(&w);
 }
 
+/* In a small subnet an address is given away before the old node's is cleared. A node whose machine has ended, or that runs no job,
+ * is on its way out: there is nothing to note. */
+static void test_address_given_away(void **state)
+{
+	struct world w;
+	struct instance *old;
+
+	(void)state;
+	world_create(&w);
+	add_node(&w, "q-dy-a-1", NS_IDLE, "10.0.0.1", "L0");
+	add_node(&w, "q-dy-a-2", RUN, "10.0.0.1", "L1");
+	add_row(&w, "q-dy-a-1", "L0", "i-0", HOUR);
+	add_row(&w, "q-dy-a-2", "L1", "i-1", HOUR);
+	add_machine(&w, "i-1", "10.0.0.1", "L1", 0);
+	old = add_machine(&w, "i-0", NULL, "L0", 0);
+	expect(&w, "note:two-names q-dy-a-1 i-1");
+	old->state = INSTANCE_SHUTTING_DOWN;
+	expect(&w, "down:machine-gone q-dy-a-1 i-0, unbind:machine-gone q-dy-a-1 i-0, power-down:machine-gone q-dy-a-1 -");
+	old->state = INSTANCE_TERMINATED;
+	w.nodes.v[0].state = RUN | NS_CLOUD | NS_POWERING_UP;
+	expect(&w, "boot-failed:machine-gone q-dy-a-1 i-0, down:machine-gone q-dy-a-1 i-0, unbind:machine-gone q-dy-a-1 i-0, "
+		   "power-down:machine-gone q-dy-a-1 -");
+	w.rows.v[0].state = BINDING_FREE;
+	w.nodes.v[0].state = NS_DOWN | NS_CLOUD | NS_POWERING_UP;
+	expect(&w, "power-down:boot-failed q-dy-a-1 -");
+	w.nodes.v[0].state = NS_IDLE | NS_CLOUD | NS_POWERING_DOWN;
+	expect(&w, "");
+	world_destroy(&w);
+}
+
 /* The state file is an old copy: slurmctld knows better, unless the old machine still runs. */
 static void test_two_machines_for_a_name(void **state)
 {
@@ -363,6 +393,7 @@ int main(void)
 		cmocka_unit_test(test_by_the_id_that_slurm_keeps),
 		cmocka_unit_test(test_two_names_for_a_machine),
 		cmocka_unit_test(test_address_reused),
+		cmocka_unit_test(test_address_given_away),
 		cmocka_unit_test(test_two_machines_for_a_name),
 		cmocka_unit_test(test_tags_on_a_machine_of_somebody_else),
 		cmocka_unit_test(test_clock_set_forward),
