@@ -158,6 +158,8 @@ static int parse(int argc, char **argv, struct subject *s)
 		return command_usage_error(&cmd_explain, "\"node NAME\" or \"job ID\" is expected");
 	s->kind = argv[optind];
 	s->name = argv[optind + 1];
+	if (str_eq(s->kind, "node") && strpbrk(s->name, "[],"))
+		return command_usage_error(&cmd_explain, "node %s: give one node, not a list", s->name);
 	if (str_eq(s->kind, "node"))
 		return EXIT_OK;
 	if (!str_eq(s->kind, "job"))

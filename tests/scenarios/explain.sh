@@ -36,6 +36,8 @@ says "cluster demo has no node nobody"
 explain 1 job 4711
 says "slurmctld does not know job 4711"
 explain 2 job x
+explain 2 node 'queue1-dy-t2micro-[1-2]'
+says 'give one node, not a list'
 explain 2 node
 explain 0 node queue1-dy-t2micro-1
 says "powered down, a job wakes it"
