@@ -19,7 +19,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CONSOLE_DIR PKGLOGDIR "/console"
 #define CONSOLE_MAX (1 << 20)
 #define CONSOLE_LINES 8
 #define EVENTS_MAX 6
@@ -49,14 +48,13 @@ static char *find_console(const char *node, char **away)
 {
 	char *best = NULL;
 	time_t best_time = 0;
-	size_t n = strlen(node);
 	struct dirent *d;
 	DIR *dir = opendir(CONSOLE_DIR);
 
 	if (!dir && errno == EACCES)
 		*away = str_fmt("%s: %s", CONSOLE_DIR, strerror(errno));
 	while (dir && (d = readdir(dir))) {
-		char *path = !strncmp(d->d_name, node, n) && d->d_name[n] == '.' ? file_join(CONSOLE_DIR, d->d_name) : NULL;
+		char *path = look_console_of(d->d_name, node) ? file_join(CONSOLE_DIR, d->d_name) : NULL;
 		struct stat st;
 
 		if (path && lstat(path, &st) == 0 && S_ISREG(st.st_mode) && (!best || st.st_mtime >= best_time)) {

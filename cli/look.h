@@ -58,6 +58,7 @@ struct look {
 	struct bindings bindings;
 	struct shortages shortages;
 	struct failures failures;
+	struct strs consoles; /* names of the files of saved console output; none where they may not be seen */
 	struct kvs backoff;
 	struct strs dead; /* launches nobody works on */
 	struct fleet fleet;
@@ -92,6 +93,9 @@ int look_join(struct look *l);
 int look_judge(struct look *l, struct err *e);
 void look_clear(struct look *l);
 
+/* Console output that was saved: "<node>.<instance>.log". */
+#define CONSOLE_DIR PKGLOGDIR "/console"
+bool look_console_of(const char *file, const char *node);
 /* Joined by look_judge; NULL = none or not read. */
 const struct node *look_node(const struct look *l, const char *name);
 const struct binding *look_row(const struct look *l, const char *node);	       /* its binding, if that is not FREE */

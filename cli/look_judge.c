@@ -211,6 +211,13 @@ enum look_state look_state(uint32_t state)
 	return node_state_is(state, 1u << NS_IDLE, 0, NS_COMPLETING) ? LOOK_IDLE : LOOK_BUSY;
 }
 
+bool look_console_of(const char *file, const char *node)
+{
+	size_t n = strlen(node);
+
+	return !strncmp(file, node, n) && file[n] == '.';
+}
+
 bool look_offers(const struct gen_resource *r, const struct offering *o)
 {
 	for (size_t i = 0; i < r->n_stages; i++) {

@@ -17,6 +17,7 @@
 #include "lib/plan/brake.h"
 #include "lib/state/store.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -237,6 +238,19 @@ static bool is_full(const char *folder)
 	return statvfs(folder, &v) == 0 && (v.f_bavail * v.f_frsize < SPACE_LEAST || (v.f_files > 0 && v.f_favail == 0));
 }
 
+/* Those that are not to be seen only lose a hint. */
+static void read_consoles(struct look *l)
+{
+	DIR *dir = opendir(CONSOLE_DIR);
+	struct dirent *d;
+
+	while (dir && (d = readdir(dir)))
+		if (*d->d_name != '.' && strs_add(&l->consoles, d->d_name))
+			break;
+	if (dir)
+		closedir(dir);
+}
+
 /* As SlurmUser, since root's hands must not make files there. */
 static void read_state(struct look *l)
 {
@@ -253,6 +267,7 @@ static void read_state(struct look *l)
 		forget_rows(l);
 	}
 	store_close(s);
+	read_consoles(l);
 	if (became)
 		user_restore();
 }
@@ -301,6 +316,7 @@ void look_clear(struct look *l)
 	free(l->calls);
 	free(l->cloud_unread);
 	forget_rows(l);
+	strs_clear(&l->consoles);
 	nodeset_destroy(l->cycling);
 	map_clear(&l->node);
 	map_clear(&l->row);

@@ -392,6 +392,26 @@ static const struct failure *newest(const struct look *l, const struct gen_resou
 	return last;
 }
 
+static bool has_console(const struct look *l, const char *node)
+{
+	for (size_t i = 0; i < l->consoles.n; i++)
+		if (look_console_of(l->consoles.v[i], node))
+			return true;
+	return false;
+}
+
+/* The node that tells most: the newest one whose console output was saved, else the newest. */
+static const char *telling(const struct look *l, const struct gen_resource *r, const struct failure *last)
+{
+	for (size_t i = l->failures.n; i-- > 0;) {
+		const struct failure *f = &l->failures.v[i];
+
+		if (!f->over && f->node && str_eq(f->queue, r->queue) && str_eq(f->resource, r->name) && has_console(l, f->node))
+			return f->node;
+	}
+	return last ? last->node : NULL;
+}
+
 static void put_protected(struct out *o, const struct protection *p)
 {
 	char age[TEXT_AGE];
@@ -421,8 +441,8 @@ static void put_failures_of(struct out *o, size_t resource, const char **names)
 	}
 	if (p->on)
 		put_protected(o, p);
-	if (last && last->node)
-		line(o, 4, "why: slurm-ec2 explain node %s", last->node);
+	if (telling(o->l, r, last))
+		line(o, 4, "why: slurm-ec2 explain node %s", telling(o->l, r, last));
 }
 
 static void put_failures(struct out *o)

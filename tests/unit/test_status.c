@@ -94,6 +94,10 @@ static void busy_trouble(struct look *l)
 	for (int i = 0; i < 11; i++)
 		world_failure(l, "queue3", "gpu", i % 2 ? "queue3-dy-gpu-7" : "queue3-dy-gpu-8", "i-0badbadbadbadbad0",
 			      (20 - i) * MINUTE_MS);
+	/* the newest machine is of gpu-8, and only of gpu-7 it was saved what the console said */
+	assert_int_equal(strs_add(&l->consoles, "queue3-dy-gpu-88.i-0badbadbadbadbad0.log") |
+			     strs_add(&l->consoles, "queue3-dy-gpu-7.i-0badbadbadbadbad0.log"),
+			 0);
 	world_machine(l, "i-0aaaaaaaaaaaaaaa1", "queue4", "spot-of-many-kinds", NULL, 5 * MINUTE_MS);
 	world_machine(l, "i-0aaaaaaaaaaaaaaa2", "queue4", "spot-of-many-kinds", NULL, MINUTE_MS);
 	world_action(l, ACT_TERMINATE, "orphan", NULL, "no node has this machine")->instance = strdup("i-0aaaaaaaaaaaaaaa1");
