@@ -252,28 +252,36 @@ static int start(struct fleet_view *v, const struct options *opt, struct err *e)
 	return opt->wait ? fleet_wait(v, FLEET_RUNNING, e) : 0;
 }
 
-/* What clustermgtd holds back is in its memory; its last word about it is an event. */
-static void print_brake(struct fleet_view *v)
+/* What clustermgtd holds back is in its memory; its last word about it is an event. 1 if it holds anything. */
+static int print_brake(struct fleet_view *v, struct err *e)
 {
-	struct event_query q = { .since_ms = clock_wall_ms() - 3600 * INT64_C(1000), .type = "brake", .last = 1 };
+	int64_t now = clock_wall_ms(), limit = BRAKE_LOOK_MS + v->set->heartbeat_limit_s * 1000;
+	struct event_query q = { .since_ms = now - limit, .type = "brake", .last = 1 };
 	struct events l = { 0 };
+	int rc = store_events(v->store, &q, &l, e) < 0 ? -1 : 0;
+	const char *held = rc ? NULL : fleet_view_held(&l, now, limit);
 
-	if (store_events(v->store, &q, &l, NULL) == 0 && l.n == 1)
-		printf("clustermgtd said last: %s\n", l.v[0].detail ? l.v[0].detail : "");
-	else
-		puts("clustermgtd held nothing back in the last hour");
+	if (held)
+		printf("clustermgtd said last: %s\n", held);
 	events_clear(&l);
+	return rc ? rc : held != NULL;
 }
 
 static int confirm(struct fleet_view *v, const struct options *opt, struct err *e)
 {
+	int held;
+
 	(void)opt;
-	if (fleet_view_words(v, e) || store_word_put(v->store, BRAKE_CONFIRM_WORD, "yes", clock_wall_ms(), e))
+	if (fleet_view_words(v, e))
 		return -1;
-	print_brake(v);
-	note_event(v, "brake", "confirmed by a person");
-	apply_poke();
-	puts("confirmed: what it holds back now is done at its next look");
+	held = print_brake(v, e);
+	if (held < 0 || (held && store_word_put(v->store, BRAKE_CONFIRM_WORD, "yes", clock_wall_ms(), e)))
+		return -1;
+	if (held) {
+		note_event(v, "brake", BRAKE_CONFIRMED_TEXT);
+		apply_poke();
+	}
+	puts(held ? "confirmed: what it holds back now is done at its next look" : "nothing is held back");
 	say_hindrances(v);
 	return 0;
 }

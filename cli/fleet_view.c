@@ -14,6 +14,7 @@
 #include "lib/cluster/generation.h"
 #include "lib/cluster/settings.h"
 #include "lib/node/name.h"
+#include "lib/plan/brake.h"
 #include "lib/plan/node_rules.h"
 #include "lib/slurmctl/slurmctl.h"
 #include "lib/state/store.h"
@@ -79,6 +80,15 @@ const char *fleet_view_daemon(const struct fleet_view *v, int64_t now_ms, char o
 	else
 		snprintf(out, FLEET_DAEMON, "clustermgtd does not run, so nothing happens: systemctl start slurm-ec2-clustermgtd");
 	return out;
+}
+
+const char *fleet_view_held(const struct events *said, int64_t now_ms, int64_t limit_ms)
+{
+	const struct event *last = said->n ? &said->v[said->n - 1] : NULL;
+
+	if (!last || !last->detail || now_ms - last->time_ms > limit_ms)
+		return NULL;
+	return str_eq(last->detail, BRAKE_OFF_TEXT) || str_eq(last->detail, BRAKE_CONFIRMED_TEXT) ? NULL : last->detail;
 }
 
 int fleet_view_words(struct fleet_view *v, struct err *e)

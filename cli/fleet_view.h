@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 struct err;
+struct events;
 struct generation;
 struct settings;
 struct store;
@@ -55,6 +56,9 @@ int fleet_view_look(struct fleet_view *v, struct err *e);
 /* Why clustermgtd does nothing, and what helps, into out; NULL = it is at work. */
 #define FLEET_DAEMON 192
 const char *fleet_view_daemon(const struct fleet_view *v, int64_t now_ms, char out[FLEET_DAEMON]);
+/* What clustermgtd's brake holds back, by the newest event of type "brake" (one at most); NULL = nothing. Borrowed. A hold that
+ * is older than limit_ms is over: a clustermgtd that was ended meanwhile did not say so. */
+const char *fleet_view_held(const struct events *said, int64_t now_ms, int64_t limit_ms);
 /* PROTECTED while a resource is, else the status. */
 const char *fleet_view_status(const struct fleet_view *v);
 size_t fleet_view_protected(const struct fleet_view *v);

@@ -55,8 +55,10 @@ static void tell_brake(struct world *w, struct concerns *c, const struct brake *
 	char *text;
 
 	if (b->held == 0) {
-		if (c->brake_held > 0)
-			log_info("the brake is off");
+		if (c->brake_held > 0) {
+			log_info(BRAKE_OFF_TEXT);
+			apply_event(w, "brake", NULL, NULL, BRAKE_OFF_TEXT);
+		}
 		c->brake_held = 0;
 		return;
 	}

@@ -22,6 +22,9 @@ struct err;
 
 #define BRAKE_AT_LEAST 10
 #define BRAKE_LOOK_MS INT64_C(50000)
+/* What events of type "brake" say when nothing is held back any longer, or is not to be. */
+#define BRAKE_OFF_TEXT "the brake is off"
+#define BRAKE_CONFIRMED_TEXT "confirmed by a person"
 #define BRAKE_CONFIRM_WORD "brake-confirm" /* store_word, by `fleet confirm`; its time counts */
 
 struct brake_input {

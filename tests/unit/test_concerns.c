@@ -104,6 +104,7 @@ static void the_brake_holds(void **state)
 	assert_int_equal(looks(&k, "terminate "), 20);
 	assert_int_equal(k.brake.held, 0);
 	assert_int_equal(count(events("brake"), "would be ended"), 1);
+	assert_int_equal(count(events("brake"), BRAKE_OFF_TEXT), 1);
 	kept_clear(&k);
 	fake_close(&w);
 }
