@@ -271,19 +271,19 @@ static bool is_down(const struct node *n)
 	return node_state_is(n->state, 1u << NS_DOWN | 1u << NS_ERROR, 0, 0);
 }
 
-/* Set DOWN by us, or by Slurm for its boot: its jobs are requeued, and clustermgtd takes it back soon. */
-static void say_back(struct explain *x, const struct look *l)
+/* Set DOWN by us, or by Slurm for its boot: clustermgtd takes it back soon. */
+static void say_back(struct explain *x, const struct look *l, const struct node *n)
 {
+	const char *jobs = n->state & NS_POWERING_UP ? "Its jobs are requeued already. " : "";
 	char when[EXPLAIN_WHEN];
 
 	if (l->frozen_until_ms > l->now_ms)
-		explain_say(x, SAY_NEXT, "Its jobs are requeued already. clustermgtd puts it back to idle~ when the freeze ends, %s.",
+		explain_say(x, SAY_NEXT, "%sclustermgtd puts it back to idle~ when the freeze ends, %s.", jobs,
 			    explain_when(l, l->frozen_until_ms, when));
 	else if (l->has_daemon && !l->daemon)
-		explain_say(x, SAY_NEXT, "Its jobs are requeued already. clustermgtd puts it back to idle~ once it runs.");
+		explain_say(x, SAY_NEXT, "%sclustermgtd puts it back to idle~ once it runs.", jobs);
 	else
-		explain_say(x, SAY_NEXT,
-			    "Its jobs are requeued already. clustermgtd puts it back to idle~ by itself, within about 30 s.");
+		explain_say(x, SAY_NEXT, "%sclustermgtd puts it back to idle~ by itself, within about 30 s.", jobs);
 }
 
 /* DOWN for a reason of Slurm's own, or of nobody's, not while it came up. */
@@ -316,7 +316,7 @@ static void say_down(struct explain *x, const struct look *l, const struct node 
 			    "%s: before, a job would only be refused once more. Then clustermgtd puts it back to idle~.",
 			    explain_when(l, until, when));
 	else if (why & (WHY_CODED | WHY_BACK) || (why & WHY_AUTOMATIC && n->state & (NS_POWERING_UP | NS_POWERED_DOWN)))
-		say_back(x, l);
+		say_back(x, l, n);
 	else if (why & WHY_AUTOMATIC && n->reason_time_s)
 		say_lost(x, l);
 	else
