@@ -111,35 +111,61 @@ static int renew(struct run *r, const struct binding *b, struct err *e)
 	return store_batch_end(r->w->store, rc, e);
 }
 
+/* What becomes of nodes that have a machine. */
+struct doubt {
+	struct nodeset *waking; /* slurmctld has just powered them up */
+	struct strs dead;       /* they get a new machine */
+	struct cloud_ids ended; /* instead of these */
+	struct binds again;     /* they keep theirs */
+};
+
+/* Up longer than a power-up may take, so it is a leftover that nobody ended: slurmctld does not take a node whose machine booted
+ * before its power-up, and the job would wait for ResumeTimeout. */
+static bool is_stale(const struct run *r, const struct instance *in, const struct binding *b, const struct doubt *d)
+{
+	return in && d->waking && nodeset_has(d->waking, b->node) &&
+	       clock_wall_ms() - b->since_ms >= r->w->gen->resume_timeout_s * 1000;
+}
+
+static int give_up(struct run *r, const struct binding *b, struct doubt *d)
+{
+	struct err e = {""};
+
+	if (store_free(r->w->store, b->node, b->generation, NULL, &e) < 0)
+		log_warn("%s: %s", b->node, e.text);
+	return strs_add(&d->dead, b->node);
+}
+
 /* A bound node is resumed again: Slurm lost track (a crash) or its machine died unseen. in: NULL = EC2 does not list it. */
-static int judge_bound(struct run *r, bool seen, const struct instance *in, const struct binding *b, struct strs *dead,
-		       struct binds *again)
+static int judge_bound(struct run *r, size_t cloud, bool seen, const struct instance *in, const struct binding *b,
+		       struct doubt *d)
 {
 	struct err e = {""};
 	int kept;
 
 	if (seen && is_gone(r, in, b)) {
 		log_info("%s: its machine %s is gone; a new one is launched", b->node, b->instance);
-		if (store_free(r->w->store, b->node, b->generation, NULL, &e) < 0)
-			log_warn("%s: %s", b->node, e.text);
-		return strs_add(dead, b->node);
+		return give_up(r, b, d);
+	}
+	if (seen && is_stale(r, in, b, d)) {
+		log_info("%s: its machine %s is older than its power-up; a new one is launched", b->node, b->instance);
+		return cloud_ids_add(&d->ended, b->instance, cloud) < 0 ? -1 : give_up(r, b, d);
 	}
 	kept = seen && !in ? 1 : renew(r, b, &e); /* one that is not listed yet goes on growing old */
 	if (kept < 0)
 		log_warn("%s: %s", b->node, e.text);
 	if (kept == 0) {
 		log_info("%s: its machine %s was just taken from it", b->node, b->instance);
-		return strs_add(dead, b->node);
+		return strs_add(&d->dead, b->node);
 	}
 	log_info("%s: it has machine %s; its address is written again", b->node, b->instance);
 	if (strs_add(&r->live, b->node) < 0)
 		return -1;
-	return b->ip && b->launch ? binds_add(again, b->node, b->instance, b->ip, b->launch, NULL) : 0;
+	return b->ip && b->launch ? binds_add(&d->again, b->node, b->instance, b->ip, b->launch, NULL) : 0;
 }
 
 /* seen: of cloud `cloud`, whose rows are judged; NULL = not read. */
-static int judge_cloud(struct run *r, size_t cloud, const struct instances *seen, const struct bindings *rows, struct strs *dead,
-		       struct binds *again)
+static int judge_cloud(struct run *r, size_t cloud, const struct instances *seen, const struct bindings *rows, struct doubt *d)
 {
 	struct map ids = {0};
 	int rc = seen ? map_instances(&ids, seen) : 0;
@@ -148,14 +174,13 @@ static int judge_cloud(struct run *r, size_t cloud, const struct instances *seen
 		size_t k = map_get(&ids, rows->v[i].instance);
 
 		if (cloud_of_node(r->w, rows->v[i].node) == cloud)
-			rc = judge_bound(r, seen, k < SIZE_MAX ? &seen->v[k] : NULL, &rows->v[i], dead, again);
+			rc = judge_bound(r, cloud, seen, k < SIZE_MAX ? &seen->v[k] : NULL, &rows->v[i], d);
 	}
 	map_clear(&ids);
 	return rc;
 }
 
-static int check_cloud(struct run *r, size_t cloud, const struct bindings *rows, const char **ids, struct strs *dead,
-		       struct binds *again)
+static int check_cloud(struct run *r, size_t cloud, const struct bindings *rows, const char **ids, struct doubt *d)
 {
 	struct instances seen = {0};
 	struct err e = {""};
@@ -173,24 +198,57 @@ static int check_cloud(struct run *r, size_t cloud, const struct bindings *rows,
 	read = cloud_describe(r->w, cloud, "instance-id", ids, n, r->deadline, &seen, &e) == 0;
 	if (!read)
 		log_warn("machines of %zu nodes: %s", n, e.text);
-	rc = judge_cloud(r, cloud, read ? &seen : NULL, rows, dead, again); /* unread is never "gone" */
+	rc = judge_cloud(r, cloud, read ? &seen : NULL, rows, d); /* unread is never "gone" */
 	instances_clear(&seen);
 	return rc;
+}
+
+/* Without slurmctld's word no machine counts as a leftover. */
+static struct nodeset *read_waking(void)
+{
+	struct nodeset *waking = nodeset_create();
+	struct nodes all = {0};
+	int rc = waking && slurmctl_ping(NULL) == 0 ? slurmctl_nodes(&all, NULL) : -1;
+
+	for (size_t i = 0; i < all.n && rc == 0; i++)
+		if (all.v[i].state & NS_POWERING_UP)
+			rc = nodeset_add(waking, all.v[i].name) < 0 ? -1 : 0;
+	nodes_clear(&all);
+	if (rc == 0)
+		return waking;
+	nodeset_destroy(waking);
+	return NULL;
+}
+
+/* Their rows are free by now: what EC2 does not end at once is an orphan, and clustermgtd ends it. */
+static void end_leftovers(struct run *r, const struct cloud_ids *l)
+{
+	char *text = strs_join(&l->id, ",");
+	struct err e = {""};
+
+	if (l->id.n > 0) {
+		apply_event(r->w, "terminate", NULL, text, "older than its node's power-up");
+		if (cloud_terminate(r->w, l, r->deadline, &e) < 0)
+			log_error("%zu leftovers: %s; clustermgtd ends them", l->id.n, e.text);
+	}
+	free(text);
 }
 
 static int check_bound(struct run *r, const struct bindings *rows)
 {
 	const char **ids = calloc(rows->n, sizeof *ids);
-	struct strs dead = {0};
-	struct binds again = {0};
+	struct doubt d = {.waking = read_waking()};
 	int rc = ids ? 0 : -1;
 
 	for (size_t i = 0; i < cloud_count(r->w) && rc == 0; i++)
-		rc = check_cloud(r, i, rows, ids, &dead, &again);
-	placeholder(r, &dead);
-	binds_tell(r->w, &again, r->deadline);
-	strs_clear(&dead);
-	binds_clear(&again);
+		rc = check_cloud(r, i, rows, ids, &d);
+	placeholder(r, &d.dead);
+	end_leftovers(r, &d.ended);
+	binds_tell(r->w, &d.again, r->deadline);
+	nodeset_destroy(d.waking);
+	strs_clear(&d.dead);
+	cloud_ids_clear(&d.ended);
+	binds_clear(&d.again);
 	free(ids);
 	return rc;
 }

@@ -326,6 +326,37 @@ static void judges_an_older_binding(void **state)
 	}
 }
 
+/* suspend could not end it, and clustermgtd did not come to it: slurmctld takes no machine that booted before the power-up. */
+static void ends_a_machine_older_than_the_power_up(void **state)
+{
+	static const struct {
+		const char *why;
+		uint32_t node;
+		int64_t age_ms;
+		bool away, ended;
+	} cases[] = {
+	    {"a leftover", NS_IDLE | NS_CLOUD | NS_POWERING_UP, 601000, false, true},
+	    {"it may be of this power-up", NS_IDLE | NS_CLOUD | NS_POWERING_UP, 590000, false, false},
+	    {"it serves (B42)", NS_ALLOCATED | NS_CLOUD, 7200000, false, false},
+	    {"nobody knows", NS_IDLE | NS_CLOUD | NS_POWERING_UP, 7200000, true, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		fake_open(&w, true);
+		assert_int_equal(store_adopt(w.store, "q-dy-a-1", "l-1", "i-old", "10.0.0.9", NULL), 1);
+		fake_age("q-dy-a-1", cases[i].age_ms);
+		fake_instance("i-old", "10.0.0.9", "l-1", INSTANCE_RUNNING);
+		fake_node("q-dy-a-1", cases[i].node, "10.0.0.9", NULL);
+		fake.slurm_away = cases[i].away;
+		assert_int_equal(resume("q-dy-a-1"), 0);
+		if (str_eq(fake_row(&w, "q-dy-a-1"), "BOUND i-old") == cases[i].ended ||
+		    (instances_find(&fake.cloud, "i-old")->state == INSTANCE_RUNNING) == cases[i].ended)
+			fail_msg("%s: %s", cases[i].why, fake_row(&w, "q-dy-a-1"));
+		fake_close(&w);
+	}
+}
+
 /* A loop saw the machine as a leftover of a powered-down node, and slurmctld wakes the node before the loop acts. */
 static void keeps_its_machine_from_an_older_plan(void **state)
 {
@@ -418,6 +449,7 @@ int main(void)
 	    cmocka_unit_test(keeps_the_row_without_an_address),
 	    cmocka_unit_test(does_not_doubt_a_young_binding),
 	    cmocka_unit_test(judges_an_older_binding), cmocka_unit_test(keeps_its_machine_from_an_older_plan),
+	    cmocka_unit_test(ends_a_machine_older_than_the_power_up),
 	    cmocka_unit_test(foreign_names_get_no_address),
 	    cmocka_unit_test(goes_on_without_slurmctld),
 	    cmocka_unit_test(waits_for_no_comment),
