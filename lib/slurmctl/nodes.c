@@ -9,9 +9,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Exported by every libslurm, declared in no public header. */
-extern void slurm_xfree(void **) __attribute__((weak));
-
 /* slurm_free_node_info_msg() forgets these members in many releases (extra until 24.11): 1 MB a load at 10 000 nodes. Freeing
  * them first is right in every release, because slurm_xfree() also clears the pointer. */
 static void free_forgotten(node_info_msg_t *m)

@@ -37,6 +37,14 @@ static int add(struct partitions *out, const partition_info_t *from)
 	return p->name && p->nodes ? 0 : -1;
 }
 
+/* libslurm of 22.05 does not free this member. Freeing it first is right in every release, because slurm_xfree() also clears the
+ * pointer. */
+static void free_leaks(partition_info_msg_t *m)
+{
+	for (uint32_t i = 0; slurm_xfree && i < m->record_count; i++)
+		slurm_xfree((void **)&m->partition_array[i].nodesets);
+}
+
 int slurmctl_partitions(struct partitions *out, struct err *e)
 {
 	partition_info_msg_t *m = NULL;
@@ -48,6 +56,7 @@ int slurmctl_partitions(struct partitions *out, struct err *e)
 	for (uint32_t i = 0; i < m->record_count && rc == 0; i++)
 		if (m->partition_array[i].name)
 			rc = add(out, &m->partition_array[i]);
+	free_leaks(m);
 	slurm_free_partition_info_msg(m);
 	return rc < 0 ? err_nomem(e) : 0;
 }

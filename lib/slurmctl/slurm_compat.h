@@ -29,6 +29,9 @@
 /* 22.05.0 to 22.05.7 slurmctld may pair a list of addresses with the wrong nodes of the same update. */
 #define COMPAT_MAY_PAIR_WRONGLY (SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(23, 11, 0))
 
+/* Not in <slurm/slurm.h>, but in every libslurm: for what its own functions forget to free. */
+extern void slurm_xfree(void **) __attribute__((weak));
+
 struct err;
 
 /* "<what>: <Slurm's text for errno>" into e. Always returns -1. */
