@@ -78,14 +78,11 @@ const struct command cmd_status = {
     .help = "show how the cluster is: fleet, nodes, machines, what is under way or wrong",
     .usage =
 	"usage: slurm-ec2 status [--machines] [--all] [--json]\n"
-	"Show the fleet's status, whether clustermgtd looks round, and each compute resource of the applied cluster: its "
-	"nodes\n"
-	"in Slurm, its machines in EC2, nodes for which EC2 is being asked. Then, if there are any: nodes powering up by "
-	"their\n"
-	"age, launches under way, what EC2 is short of and when it is asked again, machines that did not come up, machines\n"
+	"Show the fleet's status, whether clustermgtd looks round, and each compute resource of the applied cluster: its\n"
+	"nodes in Slurm, its machines in EC2, nodes for which EC2 is being asked. Then, if there are any: nodes powering up by\n"
+	"their age, launches under way, what EC2 is short of and when it is asked again, machines that did not come up, machines\n"
 	"without a node, machines that are not well, jobs that Slurm put aside. What cannot be asked (slurmctld, EC2, our\n"
-	"state) is said and shown as \"?\". Of more than 20 compute resources those with nothing but off nodes are one "
-	"line.\n\n"
+	"state) is said and shown as \"?\". Of more than 20 compute resources those with nothing but off nodes are one line.\n\n"
 	"  --machines  also list each machine with its node\n"
 	"  --all       fold and cut nothing, list machines too\n"
 	"  --json      one object with everything\n\n"

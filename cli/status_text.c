@@ -34,22 +34,27 @@ static int64_t since(const struct out *o, int64_t ms)
 	return o->l->now_ms - ms;
 }
 
+/* From column `first` on, what follows from `rest`; lines: at most so many, unless all is to be seen. */
+static void fold(struct out *o, size_t first, size_t rest, size_t lines, const char *fmt, va_list ap)
+{
+	char *text = str_vfmt(fmt, ap);
+
+	o->b.failed = o->b.failed || !text;
+	text_fold(&o->b, text, first, rest, o->all ? 0 : lines);
+	free(text);
+}
+
 /* "label        sentence", folded under itself. */
 static void top_line(struct out *o, const char *label, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 static void top_line(struct out *o, const char *label, const char *fmt, ...)
 {
 	va_list ap;
-	char *text;
 
-	va_start(ap, fmt);
-	text = str_vfmt(fmt, ap);
-	va_end(ap);
-	if (!text)
-		o->b.failed = true;
 	buf_fmt(&o->b, "%-*s", LABEL, label);
-	text_fold(&o->b, text, LABEL, LABEL, o->all ? 0 : 3);
-	free(text);
+	va_start(ap, fmt);
+	fold(o, LABEL, LABEL, 3, fmt, ap);
+	va_end(ap);
 }
 
 /* A folded line of a section; `indent` blanks before it and two more before what follows. */
@@ -58,16 +63,11 @@ static void line(struct out *o, size_t indent, const char *fmt, ...) __attribute
 static void line(struct out *o, size_t indent, const char *fmt, ...)
 {
 	va_list ap;
-	char *text;
 
-	va_start(ap, fmt);
-	text = str_vfmt(fmt, ap);
-	va_end(ap);
-	if (!text)
-		o->b.failed = true;
 	buf_fmt(&o->b, "%*s", (int)indent, "");
-	text_fold(&o->b, text, indent, indent + 2, o->all ? 0 : NAMES_LINES);
-	free(text);
+	va_start(ap, fmt);
+	fold(o, indent, indent + 2, NAMES_LINES, fmt, ap);
+	va_end(ap);
 }
 
 static void heading(struct out *o, const char *text)

@@ -14,15 +14,19 @@ struct failure *failures_add(struct failures *l)
 	return &l->v[l->n++];
 }
 
+void failure_clear(struct failure *f)
+{
+	free(f->queue);
+	free(f->resource);
+	free(f->node);
+	free(f->instance);
+	free(f->code);
+}
+
 void failures_clear(struct failures *l)
 {
-	for (size_t i = 0; i < l->n; i++) {
-		free(l->v[i].queue);
-		free(l->v[i].resource);
-		free(l->v[i].node);
-		free(l->v[i].instance);
-		free(l->v[i].code);
-	}
+	for (size_t i = 0; i < l->n; i++)
+		failure_clear(&l->v[i]);
 	free(l->v);
 	*l = (struct failures){ 0 };
 }

@@ -24,6 +24,7 @@ struct failures {
 };
 
 struct failure *failures_add(struct failures *l); /* zeroed; borrowed until the next add; NULL on no memory */
+void failure_clear(struct failure *f); /* what it holds, not the value itself */
 void failures_clear(struct failures *l);
 
 #endif

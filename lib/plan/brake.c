@@ -109,8 +109,8 @@ struct pass {
 	bool others;
 };
 
-/* A second look does not vouch for more than the share of others: theirs is a first one. A person vouches for all that are asked
- * for now, not for those of tomorrow. */
+/* A second look does not vouch for more than the share of others: theirs is a first one. A person vouches for all
+ * that this look asks for, not for what a later one will. */
 static int judge(const struct brake_input *in, const struct toll *t, struct brake *b, struct pass *pass)
 {
 	if (!b->instances.n || in->now_ms < b->since_ms)

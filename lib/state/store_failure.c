@@ -5,17 +5,6 @@
 #include "lib/base/err.h"
 #include "lib/state/sql.h"
 
-#include <stdlib.h>
-
-static void failure_clear(struct failure *f)
-{
-	free(f->queue);
-	free(f->resource);
-	free(f->node);
-	free(f->instance);
-	free(f->code);
-}
-
 int store_failure_add(struct store *s, const struct failure *f, struct err *e)
 {
 	static const char sql[] = "INSERT INTO failure(time_ms, queue, resource, node, instance, code)"

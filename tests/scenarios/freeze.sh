@@ -21,6 +21,8 @@ wait_for 120 "the job's node is refused" refused
 on_head slurm-ec2 events --type resume-refused | grep -q queue1-dy-t2micro-3 || fail "no event tells of the refusal"
 wait_for 120 "suspend leaves the machine" on_head grep -q 'frozen until .* left to clustermgtd' /var/log/slurm-ec2/suspend.log
 wait_for 120 "clustermgtd tells what it would do" on_head grep -q "frozen, not done: terminate .* instance=$machine" /var/log/slurm-ec2/clustermgtd.log
+on_head slurm-ec2 plan resume queue1-dy-t2micro-4 >"$RUN/out"
+grep -q '^resume would refuse all of it now (Frozen): ' "$RUN/out" || fail "plan does not tell it: $(<"$RUN/out")"
 looked=$(calls DescribeInstances)
 looks() { [ "$(calls DescribeInstances)" -ge $((looked + 3)) ]; }
 wait_for 120 "clustermgtd goes on looking" looks
